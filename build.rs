@@ -70,10 +70,10 @@ fn build() -> Result<(), String> {
         write(&out.join("fixtures.rs"), fixtures_table(&fixtures)?.as_bytes())?;
         let examples = out.join("examples");
         clear(&examples)?;
-        for example in ["particles", "splats"] {
+        for example in ["fused", "particles", "splats"] {
             let shaders = root.join("examples").join(example).join("shaders");
             if shaders.exists() {
-                compile::example(&shaders, &examples.join(example))?;
+                compile::example(&glsl, &shaders, &examples.join(example))?;
             }
         }
         println!("cargo::rustc-env=SUBSWEEP_EXAMPLES_OUT={}", examples.display());

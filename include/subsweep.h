@@ -201,7 +201,7 @@ typedef struct SubsweepScanPlanCreateInfo {
     /// length: each other length compiles its own.
     uint32_t row_length;
     /// Functions whose identity and combine scan elements of their own, in place of element_type and scan_operator; 0 for
-    /// none.
+    /// none. With transform or store the source and the destination have other rows, and recordings are out of place.
     SubsweepFunctions functions;
 } SubsweepScanPlanCreateInfo;
 
@@ -265,6 +265,8 @@ typedef struct SubsweepScanInfo {
     const void *initial_on_host;
     /// Bytes at `initial_on_host`: those of a row.
     size_t initial_on_host_size;
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    struct SubsweepAddressRange functions_data;
 } SubsweepScanInfo;
 
 /// Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
@@ -300,6 +302,8 @@ typedef struct SubsweepSortPlanCreateInfo {
     /// Functions whose key_of computes the keys, of key_type, from elements that `keys` has then, and that are not changed; 0
     /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES.
     SubsweepFunctions functions;
+    /// With SUBSWEEP_SORT_VALUES_PAIRS the size of a value: a multiple of 4 bytes, up to 16384; otherwise 0.
+    uint32_t value_size;
 } SubsweepSortPlanCreateInfo;
 
 /// The memory and the count of one recording of a sort.
@@ -382,6 +386,10 @@ typedef struct SubsweepFunctionsCreateInfo {
     uint32_t module_count;
     /// Words of `functions_data` that the functions read, at least: a recording with less is refused.
     uint32_t data_words;
+    /// Words that transform computes an element from: SOURCE_WORDS of the functions; 0 without it.
+    uint32_t source_words;
+    /// Words of a result that store makes of an element: RESULT_WORDS of the functions; 0 without it.
+    uint32_t result_words;
 } SubsweepFunctionsCreateInfo;
 
 /// Options of a gather plan: several of SUBSWEEP_GATHER_..._BIT, or 0.
@@ -434,6 +442,9 @@ typedef struct SubsweepHistogramPlanCreateInfo {
     /// The number of columns, 1 to 65,536: the values of a row. Each column has a histogram of its own. At most
     /// 2^28 columns times bins.
     uint32_t column_count;
+    /// Functions whose key_of computes the values, of element_type, from elements that `source` has then, in one column; 0 for
+    /// none.
+    SubsweepFunctions functions;
 } SubsweepHistogramPlanCreateInfo;
 
 /// The memory and the count of one recording of a histogram.
@@ -455,6 +466,8 @@ typedef struct SubsweepHistogramInfo {
     struct SubsweepAddressRange counts;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    struct SubsweepAddressRange functions_data;
 } SubsweepHistogramInfo;
 
 /// Options of a merge plan: several of SUBSWEEP_MERGE_..._BIT, or 0.
@@ -470,6 +483,8 @@ typedef struct SubsweepMergePlanCreateInfo {
     SubsweepElementType element_type;
     /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 for a merge of keys alone.
     uint32_t words_per_value;
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    SubsweepFunctions functions;
 } SubsweepMergePlanCreateInfo;
 
 /// The memory and the counts of one recording of a merge.
@@ -496,6 +511,8 @@ typedef struct SubsweepMergeInfo {
     struct SubsweepAddressRange destination_values;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    struct SubsweepAddressRange functions_data;
 } SubsweepMergeInfo;
 
 /// The scratch requirements of a recording.
@@ -569,6 +586,8 @@ typedef struct SubsweepReduceInfo {
     struct SubsweepAddressRange unique_keys;
     /// For a plan with keys: the number of runs, uint32_t. Otherwise 0.
     struct SubsweepAddressRange run_count;
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    struct SubsweepAddressRange functions_data;
 } SubsweepReduceInfo;
 
 /// Options of a run-length plan: several of SUBSWEEP_RUN_LENGTH_..._BIT, or 0.
@@ -627,6 +646,8 @@ typedef struct SubsweepSearchPlanCreateInfo {
     uint32_t sorted_length;
     /// Needles of a row; 0 without rows.
     uint32_t needle_length;
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    SubsweepFunctions functions;
 } SubsweepSearchPlanCreateInfo;
 
 /// The memory and the counts of one recording of a search.
@@ -647,6 +668,8 @@ typedef struct SubsweepSearchInfo {
     struct SubsweepAddressRange positions;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    struct SubsweepAddressRange functions_data;
 } SubsweepSearchInfo;
 
 /// The memory and the counts of one recording of a segmented sort.
@@ -674,6 +697,8 @@ typedef struct SubsweepSegmentedSortInfo {
     struct SubsweepAddressRange segments;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// With SUBSWEEP_SORT_RANGES_BIT in the plan: the index after the last key of each segment, uint32_t; otherwise 0.
+    struct SubsweepAddressRange segment_ends;
 } SubsweepSegmentedSortInfo;
 
 /// Options of a selection plan: several of SUBSWEEP_SELECT_..._BIT, or 0.
@@ -768,12 +793,15 @@ typedef struct SubsweepStructureSortPlanCreateInfo {
     uint32_t struct_size;
     /// Options.
     SubsweepStructureSortFlags flags;
-    /// Size of a structure in bytes: a multiple of 4, up to 2^20.
+    /// Size of a structure in bytes: a multiple of 4, up to 2^20. 0 with functions.
     uint32_t structure_size;
-    /// The number of fields in the key, 1 to SUBSWEEP_MAX_FIELDS.
+    /// The number of fields in the key, 1 to SUBSWEEP_MAX_FIELDS. 0 with functions.
     uint32_t field_count;
     /// The key: fields of up to 16 bytes together, the most significant first. Those after field_count are not read.
     struct SubsweepField fields[SUBSWEEP_MAX_FIELDS];
+    /// Functions whose less compares structures, which are their elements; structure_size and field_count are 0 then. 0 for a
+    /// sort by fields.
+    SubsweepFunctions functions;
 } SubsweepStructureSortPlanCreateInfo;
 
 /// The memory and the count of one recording of a structure sort.
@@ -792,6 +820,8 @@ typedef struct SubsweepStructureSortInfo {
     struct SubsweepAddressRange indices;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    struct SubsweepAddressRange functions_data;
 } SubsweepStructureSortInfo;
 
 /// Options of a top-k plan: several of SUBSWEEP_TOP_K_..._BIT, or 0.
@@ -811,6 +841,8 @@ typedef struct SubsweepTopKPlanCreateInfo {
     uint32_t k;
     /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 without values.
     uint32_t words_per_value;
+    /// Functions whose key_of computes the keys, of element_type, from elements that `source` has then; 0 for none.
+    SubsweepFunctions functions;
 } SubsweepTopKPlanCreateInfo;
 
 /// The memory and the count of one recording of a top-k.
@@ -821,7 +853,7 @@ typedef struct SubsweepTopKInfo {
     uint32_t flags;
     /// The count of rows.
     struct SubsweepCount count;
-    /// The rows, of column_count keys each.
+    /// The rows, of column_count keys each, or elements with functions in the plan.
     struct SubsweepAddressRange source;
     /// The selected keys, k for each row; ignored with SUBSWEEP_TOP_K_NO_KEYS_BIT.
     struct SubsweepAddressRange destination;
@@ -838,6 +870,8 @@ typedef struct SubsweepTopKInfo {
     struct SubsweepAddressRange segments;
     /// With SUBSWEEP_TOP_K_OWN_K_BIT the k of each row, uint32_t; otherwise ignored.
     struct SubsweepAddressRange ks;
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    struct SubsweepAddressRange functions_data;
 } SubsweepTopKInfo;
 
 /// Unsigned, 32 bits.
@@ -978,6 +1012,9 @@ typedef struct SubsweepTopKInfo {
 /// 0, 1, 2, ... and are not read. Out of place, `values` may be 0.
 #define SUBSWEEP_SORT_VALUES_INDICES 4
 
+/// Pairs with a value of `value_size` bytes, in a separate range: of more than 8 it moves once, after the passes.
+#define SUBSWEEP_SORT_VALUES_PAIRS 5
+
 /// Descending order; still stable.
 #define SUBSWEEP_SORT_DESCENDING_BIT 1
 
@@ -1018,6 +1055,10 @@ typedef struct SubsweepTopKInfo {
 /// Floats in the order of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal
 /// keys keep their bits and their order.
 #define SUBSWEEP_SORT_NUMPY_ORDER_BIT 256
+
+/// Of a segmented sort: segments end where segment_ends says, not where the next begins. They may be in any order and leave out keys,
+/// and do not overlap; one that ends before it begins is empty.
+#define SUBSWEEP_SORT_RANGES_BIT 512
 
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_DIFFERENCE_INDIRECT_COUNT_BIT 1
@@ -1566,7 +1607,7 @@ VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words, and for descending order with functions.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1766,11 +1807,11 @@ VkResult subsweep_segmented_sort_plan_create(const struct SubsweepDevice *device
 /// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself.
 ///
 /// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, disjoint.
-/// 3. Commands: all ranges are written, except those that are only read: `segments`, an argsort's `keys`, and an
+/// 3. Commands: all ranges are written, except those that are only read: `segments`, `segment_ends`, an argsort's `keys`, and an
 ///    input that is kept.
 /// 4. Limits: no segments, a single key and an empty bit range record nothing either, except that a sort of at
 ///    least one key in a segment writes indices, and a sort out of place its output. A segment that begins at or
-///    beyond the count is empty. If offsets are not ascending, any segment may be left unsorted, and keys in
+///    beyond the count is empty. If offsets are not ascending, or ranges overlap, any segment may be left unsorted, and keys in
 ///    overlapping segments may be lost, duplicated or mixed; no other memory is accessed.
 /// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt`
 ///    and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from the first of all
@@ -1815,10 +1856,10 @@ VkResult subsweep_cmd_select(const struct SubsweepPlan *plan,
                              VkCommandBuffer command_buffer,
                              const struct SubsweepSelectInfo *info);
 
-/// Creates the plan of a sort of structures by several fields.
+/// Creates the plan of a sort of structures by several fields, or by a function of the caller.
 ///
 /// Scratch: for each structure a key of 4 or 8 bytes, unless of an argsort an index, and in place the structure; and
-/// the scratch of a sort of keys with indices that discards them.
+/// the scratch of a sort of keys with indices that discards them. With functions an index in place of key and scratch.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a size of structures, a number of fields or a size of the key out of
 /// range, and for a field that is outside of the structure or misaligned.
@@ -1834,7 +1875,7 @@ VkResult subsweep_structure_sort_plan_create(const struct SubsweepDevice *device
 /// 2. Memory: faster with `structures` and `sorted` at multiples of 16 and a structure size that is a multiple of 16.
 /// 4. Limits: a count of 1 in place records nothing either.
 /// 5. Result: in `structures`, in `sorted` or in `indices`, as the flags of the plan say. Stable: structures that agree
-///    in all fields of the key keep their order. Bytes that are not of the key may be anything.
+///    in all fields of the key, or neither of which is less, keep their order. Bytes that are not of the key may be anything.
 ///
 /// # Safety
 /// As at the top of the header.

@@ -274,17 +274,18 @@ class Gpu {
         sort(sort_info<Keys>(SUBSWEEP_SORT_VALUES_NONE, flags), std::data(keys), nullptr, std::size(keys));
     }
 
-    /// Sorts `keys`, and moves `values` of 4 or 8 bytes along.
+    /// Sorts `keys`, and moves `values` along, of a multiple of 4 bytes up to 16,384.
     template <class Keys, class Values>
     void sort_pairs(Keys &&keys, Values &&values, SubsweepSortFlags flags = 0) const {
         using Value = detail::Element<Values>;
-        static_assert(std::is_trivially_copyable_v<Value> && (sizeof(Value) == 4 || sizeof(Value) == 8),
-                      "values of 4 or 8 bytes");
+        static_assert(std::is_trivially_copyable_v<Value> && sizeof(Value) % 4 == 0 && sizeof(Value) <= 16384,
+                      "values of a multiple of 4 bytes, up to 16,384");
         if (std::size(keys) != std::size(values)) {
             throw std::invalid_argument("subsweep: sort_pairs takes a value for each key");
         }
-        sort(sort_info<Keys>(sizeof(Value) == 4 ? SUBSWEEP_SORT_VALUES_4_BYTES : SUBSWEEP_SORT_VALUES_8_BYTES, flags),
-             std::data(keys), std::data(values), std::size(keys));
+        SubsweepSortPlanCreateInfo info = sort_info<Keys>(SUBSWEEP_SORT_VALUES_PAIRS, flags);
+        info.value_size = sizeof(Value);
+        sort(info, std::data(keys), std::data(values), std::size(keys));
     }
 
     /// The permutation that sorts `keys`, which are unchanged.

@@ -258,14 +258,14 @@ pub enum Error {
     },
     /// A segment begins before an earlier one, or beyond the elements.
     #[error(
-        "segment {index} begins at {begin}, not in {earliest} to {latest}: segments begin in ascending order"
+        "segment {index} begins at {begin}, not in {earliest} to {latest}: segments begin in ascending order, and ranges do not overlap"
     )]
     SegmentOutOfOrder {
         /// Index of the segment, from 0.
         index: u64,
         /// Element at which it begins.
         begin: u64,
-        /// Beginning of the previous segment.
+        /// Beginning of the previous segment; of ranges its end.
         earliest: u64,
         /// Number of elements.
         latest: u64,

@@ -134,11 +134,11 @@ impl Kernel {
     }
 
     /// The module without the branches that specialization constants rule out, to be specialized by the same constants: their
-    /// IDs and values; others have their defaults. Returns the whole module of a caller's kernel, and where a loop would lose
+    /// IDs and values; others have their defaults. Returns the whole module of a kernel of the caller's own, and where a loop would lose
     /// its branch back.
     pub fn pruned(&'static self, constants: &[(u32, u32)]) -> Cow<'static, [u32]> {
         let whole = crate::device::module_of(self);
-        if self.hash == 0 {
+        if self.hash == 0 && !self.has_functions {
             return whole;
         }
         let value = |id| constants.iter().find(|(other, _)| *other == id).map(|(_, value)| *value);
@@ -304,7 +304,8 @@ struct Aligned<const N: usize> {
 
 include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 
-/// The sources below `glsl/`, each with its path, for a build that compiles kernels with functions of its own.
+/// The sources below `glsl/`, each with its path, for a build that compiles kernels with functions of its own, or kernels of its
+/// own with the pieces that `docs/pieces.md` lists.
 pub const GLSL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/glsl.rs"));
 
 /// The module of a kernel for tests alone, `src/kernels/fixtures/NAME.comp`, or of a kernel with functions there: their name,

@@ -1,4 +1,5 @@
-//! Every public configuration and plan of a primitive has an example in its documentation; `cargo test --doc` runs them.
+//! Every public configuration and plan of a primitive has an example in its documentation; `cargo test --doc` runs them. And
+//! `docs/pieces.md` is what the headers of its files say.
 
 use std::fs;
 use std::path::Path;
@@ -51,4 +52,70 @@ fn a_type_without_an_example_is_found() {
         "/// Has one.\n{FENCE}\n/// ```\n#[derive(Debug)]\npub struct AConfig {{\n}}\n\n/// Has none.\npub type BPlan = Plan<B>;\n"
     );
     assert_eq!(documented_types(&source), [("AConfig", true), ("BPlan", false)]);
+}
+
+fn text(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A field of a header, `// NAME: text`, with the indented lines that continue it.
+fn field(header: &str, name: &str) -> Option<String> {
+    let mut lines = header.lines().skip_while(|line| !line.starts_with(&format!("// {name}:")));
+    let first = lines.next()?.split_once(':')?.1.trim().to_owned();
+    let rest = lines.take_while(|line| line.starts_with("//           ")).map(|line| line[2..].trim());
+    Some(rest.fold(first, |text, line| text + " " + line))
+}
+
+#[test]
+fn the_page_of_pieces_is_that_of_their_headers() {
+    let page = text("docs/pieces.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let files: Vec<_> = rows
+        .map(|row| {
+            let file = row.split('`').nth(1).expect("a file");
+            let header = text(&format!("glsl/{file}"));
+            let fields = ["Needs", "Gives", "Shared", "Barriers"]
+                .map(|name| field(&header, name).unwrap_or_else(|| panic!("{file} has no {name}")));
+            assert_eq!(row, format!("| `{file}` | {} |", fields.join(" | ")));
+            file
+        })
+        .collect();
+    // In no other file, so that the table has them all.
+    let mut with_fields = 0;
+    for (path, source) in subsweep::GLSL {
+        let is_piece = field(source, "Needs").is_some();
+        assert_eq!(is_piece, files.contains(path), "{path}");
+        with_fields += u32::from(is_piece);
+    }
+    assert_eq!(with_fields, 13, "a piece more or less");
+}
+
+#[test]
+fn a_header_that_says_less_is_noticed() {
+    let header = "// Needs:    one\n//           and two\n// Gives:    three\n//\n// Shared by all.\n";
+    assert_eq!(field(header, "Needs").as_deref(), Some("one and two"));
+    assert_eq!(field(header, "Gives").as_deref(), Some("three"));
+    assert_eq!(field(header, "Shared"), None);
+}
+
+#[test]
+fn the_page_of_pieces_has_the_kernel_and_the_functions() {
+    let page = text("docs/pieces.md");
+    assert!(page.contains(&format!("```glsl\n{}```", text("examples/fused/shaders/fused.comp"))));
+    let functions = page.split("```").nth(1).expect("a block of functions");
+    let functions = functions.lines().skip(1).filter(|line| !line.starts_with("//"));
+    let is_declared = |line: &str| subsweep::GLSL.iter().any(|(_, source)| source.contains(line));
+    let missing: Vec<_> = functions.clone().filter(|line| !is_declared(line)).collect();
+    assert!(missing.is_empty() && functions.count() > 10, "{missing:?}");
+}
+
+#[test]
+fn the_version_of_the_pieces_is_that_of_the_crate() {
+    let part = |text: &str| text.parse::<u32>().expect("a number");
+    let [major, minor, patch] =
+        [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")]
+            .map(part);
+    let line = format!("#define SUBSWEEP_GLSL_VERSION {}\n", 10_000 * major + 100 * minor + patch);
+    assert!(text("glsl/common/extensions.glsl").contains(&line), "{line}");
 }

@@ -30,6 +30,8 @@ const EXAMPLES: &[Example] = &[
     ("minimal", |stdout| stdout == "[1, 1, 2, 3, 4, 5, 6, 9]\n"),
     #[cfg(feature = "headless")]
     ("particles", |stdout| stdout.contains(": 40 steps of 6000 particles equal the CPU's; ")),
+    #[cfg(feature = "headless")]
+    ("fused", |stdout| stdout.contains(": 12 steps of 100000 particles equal the CPU's; ")),
     ("embedded", |stdout| stdout.contains(": 100000 keys from ") && stdout.lines().count() == 1),
 ];
 

@@ -31,7 +31,7 @@ fn committed_modules_of_the_examples_match_the_build() -> Result<()> {
             count += 1;
         }
     }
-    ensure!(count == 2, "{count} examples have modules");
+    ensure!(count == 3, "{count} examples have modules");
     Ok(())
 }
 

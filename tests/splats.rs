@@ -110,6 +110,7 @@ impl DriverRow {
             ensure!(difference(frame, next) > 0.05, "consecutive frames are equal");
         }
         ensure!(drawn == draw("reference", &["--reference"])?, "the CPU draws another picture");
+        ensure!(drawn == draw("computed", &["--computed"])?, "depths of the sort draw another picture");
         // The comparison is meaningful only if the order changes the picture.
         let unsorted = draw("unsorted", &["--unsorted"])?;
         let share = difference(&drawn[0], &unsorted[0]);
@@ -180,7 +181,7 @@ fn refusals() -> Result<()> {
         (&["--size", "640"], "--size takes pixels such as 1200x675"),
         (&["--size", "640x-1"], "--size takes whole numbers from 1 to"),
         (&["--splats", "many"], "--splats takes whole numbers from 1 to"),
-        (&["--reference", "--unsorted"], "--reference and --unsorted exclude each other"),
+        (&["--reference", "--unsorted"], "--computed, --reference and --unsorted exclude each other"),
         (&["--fast"], "is no option"),
     ] {
         expect_refusal(examples::example("splats").args(arguments), 2, words)?;

@@ -6,16 +6,19 @@
 //! 4. one indirect draw with the count as the number of instances;
 //! 5. copy of the image to host-visible memory.
 //!
+//! With `--computed`, steps 1 and 2 leave out the depths, and step 3 computes them (`depth.sort32.glsl`).
+//!
 //! Steps 2 and 3 are plans of this library. The barriers around them use the plans' `first_access` and `last_access`.
 
 use anyhow::{Result, ensure};
 use subsweep::ash::vk;
 use subsweep::device::{Access, AddressRange};
 use subsweep::select::{SelectBuffers, SelectConfig, SelectPlan};
-use subsweep::sort::{SortBuffers, SortConfig, SortPlan, ValueSize};
+use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy, ValueSize};
 use subsweep::{Count, ElementType};
 
 use crate::camera::Camera;
+use crate::depth::DEPTH;
 use crate::device::Gpu;
 use crate::memory::Buffer;
 use crate::options::{Options, Order};
@@ -52,29 +55,69 @@ impl<'g> Renderer<'g> {
     /// Those of the library and of Vulkan functions.
     pub fn new(gpu: &'g Gpu, splats: Buffer<'g>, options: &Options) -> Result<Self> {
         let pass = Pass::new(gpu)?;
+        let (select, sort) = Self::plans(gpu, options.order == Order::Computed, None)?;
         Ok(Self {
             gpu,
             splats,
             splat_count: options.splat_count,
             size: options.size,
             order: options.order,
-            // Depths of one word each, with their indices.
-            select: SelectPlan::new(&gpu.adopted, SelectConfig::flags32(1).indices())?,
-            sort: SortPlan::new(
-                &gpu.adopted,
-                // The selection is the last to read the depths and flags: as alternate buffers they save 8 bytes of
-                // scratch per splat. Nothing reads the sorted depths: the last pass writes 4 bytes per splat less.
-                SortConfig::pairs(ElementType::F32, ValueSize::B4)
-                    .descending()
-                    .double_buffer()
-                    .discards_keys()
-                    .indirect_count(),
-            )?,
+            select,
+            sort,
             project: Pipeline::project(gpu)?,
             sky: Pipeline::sky(gpu, pass.raw)?,
             draw: Pipeline::splats(gpu, pass.raw)?,
             pass,
         })
+    }
+
+    /// The plans of steps 2 and 3; `algorithm` is that of the sort if it is not the device's choice.
+    fn plans(
+        gpu: &Gpu,
+        is_computed: bool,
+        algorithm: Option<SortAlgorithm>,
+    ) -> Result<(SelectPlan, SortPlan)> {
+        // Depths of one word each, with their indices.
+        let select = SelectConfig::flags32(1).indices();
+        // The selection is the last to read the depths and flags: as alternate buffers they save 8 bytes of scratch per
+        // splat. Nothing reads the sorted depths: the last pass writes 4 bytes per splat less.
+        let sort = SortConfig::pairs(ElementType::F32, ValueSize::B4).double_buffer().discards_keys();
+        let (select, sort) = match is_computed {
+            true => (select.without_elements(), SortConfig::argsort(ElementType::F32).computed(&DEPTH)),
+            false => (select, sort),
+        };
+        let mut sort = sort.descending().indirect_count();
+        if let Some(algorithm) = algorithm {
+            sort = sort.policy(SortPolicy::tuned(algorithm, gpu.adopted.capabilities(), &sort));
+        }
+        Ok((SelectPlan::new(&gpu.adopted, select)?, SortPlan::new(&gpu.adopted, sort)?))
+    }
+
+    /// Says how many bytes a frame reads and writes for its order, with `seen_count` splats in view, by depths that the sort
+    /// computes, and by stored ones with the same algorithm.
+    ///
+    /// # Errors
+    /// Those of the library.
+    pub fn comparison(&self, seen_count: u64) -> Result<String> {
+        // GPUs read memory by sectors of as many bytes: a position of 12 at a multiple of 48 takes one.
+        const SECTOR: u64 = 32;
+        let count = u64::from(self.splat_count);
+        let algorithm = self.sort.policy().algorithm;
+        let name = algorithm.name();
+        let (select, sort) = Self::plans(self.gpu, false, Some(algorithm))?;
+        let of = |select: &SelectPlan, sort: &SortPlan| {
+            select.traffic_size(count, seen_count) + sort.traffic_size(seen_count)
+        };
+        let stored = 4 * count + of(&select, &sort);
+        // Positions are read by the sort's histogram and its first pass, and an index more by the draw.
+        let computed = of(&self.select, &self.sort) + 2 * SECTOR * seen_count + 4 * seen_count;
+        let verb = if computed <= stored { "saves" } else { "costs" };
+        let [stored, computed, difference] =
+            [stored, computed, stored.abs_diff(computed)].map(|bytes| bytes as f64 / 1e6);
+        Ok(format!(
+            "depths computed in the sort, {name}: {computed:.1} MB read and written for the order of a frame with \
+             {seen_count} splats in view, by stored depths {stored:.1} MB: it {verb} {difference:.1} MB"
+        ))
     }
 
     /// Creates a slot for frames of this renderer.
@@ -108,6 +151,10 @@ impl<'g> Renderer<'g> {
     /// # Safety
     /// The slot is of this renderer, and its previous frame was waited for.
     pub unsafe fn submit(&self, slot: &mut Slot<'g>, camera: &Camera) -> Result<()> {
+        let address = self.splats.range.address;
+        let [x, y, z, w] = camera.rows[2].map(f32::to_bits);
+        let viewed = [x, y, z, w, address as u32, (address >> 32) as u32];
+        slot.viewed.elements(6).copy_from_slice(&viewed);
         // SAFETY: as the caller promises; each step is recorded after those that it depends on.
         unsafe {
             if self.order == Order::Reference {
@@ -143,7 +190,7 @@ impl<'g> Renderer<'g> {
         let [right, down, forward] = camera.rows;
         let push = ProjectPush {
             splats: self.splats.range.address,
-            depths: slot.depths.range.address,
+            depths: if self.order == Order::Computed { 0 } else { slot.depths.range.address },
             flags: slot.flags.range.address,
             footprints: slot.footprints.range.address,
             right,
@@ -172,16 +219,24 @@ impl<'g> Renderer<'g> {
             self.barrier(commands, Access::COMPUTE_WRITE, self.select.first_access());
             // The number of visible splats is the number of instances of the draw.
             let seen = AddressRange::new(slot.instance_count(), size_of::<u32>() as u64);
-            let buffers =
-                SelectBuffers::new(depths, keys, seen, slot.scratch.range).flags(flags).indices(order);
-            self.select.cmd_record(commands, &buffers, u64::from(count))?;
+            let is_computed = self.order == Order::Computed;
+            let none = AddressRange::NONE;
+            let buffers = match is_computed {
+                true => SelectBuffers::new(none, none, seen, slot.scratch.range).indices(keys),
+                false => SelectBuffers::new(depths, keys, seen, slot.scratch.range).indices(order),
+            };
+            self.select.cmd_record(commands, &buffers.flags(flags), u64::from(count))?;
             if self.order == Order::Unsorted {
                 return Ok(self.select.last_access());
             }
 
             // The sort reuses the selection's scratch, which this barrier also covers.
             self.barrier(commands, self.select.last_access(), self.sort.first_access());
-            let buffers = SortBuffers::new(keys, slot.scratch.range).values(order).alternates(depths, flags);
+            let buffers = SortBuffers::new(keys, slot.scratch.range).values(order);
+            let buffers = match is_computed {
+                true => buffers.functions_data(slot.viewed.range.addresses()),
+                false => buffers.alternates(depths, flags),
+            };
             let seen = Count::Indirect { address: seen.address, max: count };
             self.sort.cmd_record(commands, &buffers, seen)?;
         }
@@ -197,7 +252,8 @@ impl<'g> Renderer<'g> {
         let is_in_alt =
             self.order == Order::Device && self.sort.is_result_in_alt(u64::from(self.splat_count));
         let order = if is_in_alt { &slot.flags } else { &slot.order };
-        let push = SplatPush { order: order.range.address, footprints: slot.footprints.range.address };
+        let seen = if self.order == Order::Computed { slot.keys.range.address } else { 0 };
+        let push = SplatPush { order: order.range.address, seen, footprints: slot.footprints.range.address };
         let viewport = vk::Viewport {
             width: target.extent.width as f32,
             height: target.extent.height as f32,

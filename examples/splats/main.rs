@@ -8,6 +8,7 @@
 
 mod camera;
 mod commands;
+mod depth;
 mod device;
 mod frame;
 mod growth;
@@ -32,7 +33,7 @@ use commands::Commands;
 use device::Gpu;
 use frame::Renderer;
 use memory::{Buffer, Location};
-use options::{Options, USAGE};
+use options::{Options, Order, USAGE};
 use scene::{Scene, Splat};
 use slot::Slot;
 use subsweep::ash::vk;
@@ -70,12 +71,16 @@ fn run(options: &Options) -> Result<()> {
         slots.push(renderer.slot(options)?);
     }
 
+    let mut seen_count = 0;
     let shows_progress = std::io::stderr().is_terminal();
     // The last iterations only wait.
     for frame in 0..options.frame_count as usize + FRAMES_IN_FLIGHT {
         let slot = &mut slots[frame % FRAMES_IN_FLIGHT];
         if let Some(done) = frame.checked_sub(FRAMES_IN_FLIGHT) {
             slot.commands.wait()?;
+            if options.order == Order::Computed {
+                seen_count += u64::from(slot.draw.elements::<u32>(4)[1]);
+            }
             write(slot, options.size, &folder.join(format!("frame-{done:03}.png")))?;
             if shows_progress {
                 eprint!("\rsplats: {} of {} frames", done + 1, options.frame_count);
@@ -98,6 +103,9 @@ fn run(options: &Options) -> Result<()> {
         gpu.name(),
         folder.display()
     );
+    if options.order == Order::Computed {
+        println!("{}", renderer.comparison(seen_count / u64::from(options.frame_count))?);
+    }
     Ok(())
 }
 

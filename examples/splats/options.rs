@@ -14,6 +14,7 @@ Draws a cloud of translucent splats, culled, sorted and drawn on the device, and
     --splats N      splats of the cloud (800000)
     --out DIR       folder for frame-000.png and so on, created if needed (splats)
     --device NAME   a part of the device's name, case-insensitive (the best device)
+    --computed      computes the depths in the sort, from the splats in view, and says what that saves or costs
     --reference     sorts the same depths on the CPU, by a stable sort: the frames are bit-identical
     --unsorted      omits the sort: the frames are wrong
     --validate      enables the validation layer, with its messages on standard error
@@ -24,6 +25,8 @@ Draws a cloud of translucent splats, culled, sorted and drawn on the device, and
 pub enum Order {
     /// Sort on the device.
     Device,
+    /// Sort on the device, by depths that the sort computes.
+    Computed,
     /// Stable sort on the CPU, by the depths that the device has computed.
     Reference,
     /// No sort.
@@ -89,9 +92,16 @@ impl Options {
                     ensure!(!options.folder.as_os_str().is_empty(), "--out takes a folder, and not nothing");
                 }
                 "--device" => options.device = Some(value()?.to_lowercase()),
-                "--reference" | "--unsorted" => {
-                    ensure!(options.order == Order::Device, "--reference and --unsorted exclude each other");
-                    options.order = if name == "--reference" { Order::Reference } else { Order::Unsorted };
+                "--computed" | "--reference" | "--unsorted" => {
+                    ensure!(
+                        options.order == Order::Device,
+                        "--computed, --reference and --unsorted exclude each other"
+                    );
+                    options.order = match name.as_str() {
+                        "--computed" => Order::Computed,
+                        "--reference" => Order::Reference,
+                        _ => Order::Unsorted,
+                    };
                 }
                 "--validate" => options.is_validated = true,
                 "--help" | "-h" => return Ok(None),

@@ -36,6 +36,7 @@ pub struct ProjectPush {
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub struct SplatPush {
     pub order: vk::DeviceAddress,
+    pub seen: vk::DeviceAddress,
     pub footprints: vk::DeviceAddress,
 }
 
@@ -43,7 +44,7 @@ pub struct SplatPush {
 const _: () = {
     assert!(size_of::<ProjectPush>() == 112);
     assert!(offset_of!(ProjectPush, right) == 32 && offset_of!(ProjectPush, draw) == 104);
-    assert!(size_of::<SplatPush>() == 16);
+    assert!(size_of::<SplatPush>() == 24);
 };
 
 /// A pipeline and its layout, destroyed on drop.

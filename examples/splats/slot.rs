@@ -21,11 +21,14 @@ pub struct Slot<'g> {
     pub footprints: Buffer<'g>,
     /// Depths of the visible splats, f32: the sort's keys.
     pub keys: Buffer<'g>,
-    /// Indices of the visible splats, u32: the sort's values, and the order of the draw.
+    /// Indices of the visible splats, u32: the sort's values, and the order of the draw. Where the sort computes depths, the
+    /// indices are in `keys`, and these are indices of them.
     pub order: Buffer<'g>,
     /// A `VkDrawIndirectCommand`; its number of instances is the number of visible splats, and the sort's indirect
     /// count.
     pub draw: Buffer<'g>,
+    /// What the sort computes depths from: the camera's row forward, and the address of the splats.
+    pub viewed: Buffer<'g>,
     /// Scratch of the selection, then of the sort.
     pub scratch: Buffer<'g>,
     /// The render target.
@@ -47,14 +50,17 @@ impl<'g> Slot<'g> {
         let pixel_count: u64 = options.size.map(u64::from).iter().product();
         // For the reference the host reads depths and flags, and writes the order.
         let shared = if options.order == Order::Reference { Location::Host } else { Location::Device };
+        let is_computed = options.order == Order::Computed;
+        let counted = if is_computed { Location::Host } else { shared };
         Ok(Self {
             commands: Commands::new(gpu)?,
-            depths: Buffer::new(gpu, 4 * count, shared)?,
+            depths: Buffer::new(gpu, if is_computed { 0 } else { 4 * count }, shared)?,
             flags: Buffer::new(gpu, 4 * count, shared)?,
             footprints: Buffer::new(gpu, Self::FOOTPRINT_SIZE * count, Location::Device)?,
             keys: Buffer::new(gpu, 4 * count, Location::Device)?,
             order: Buffer::new(gpu, 4 * count, shared)?,
-            draw: Buffer::new(gpu, size_of::<vk::DrawIndirectCommand>() as u64, shared)?,
+            draw: Buffer::new(gpu, size_of::<vk::DrawIndirectCommand>() as u64, counted)?,
+            viewed: Buffer::new(gpu, 24, Location::Host)?,
             scratch: Buffer::new(gpu, scratch_size, Location::Device)?,
             target: Target::new(gpu, pass, options.size)?,
             pixels: Buffer::new(gpu, 4 * pixel_count, Location::Host)?,

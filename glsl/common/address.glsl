@@ -3,6 +3,11 @@
 // SPIR-V treats an index into a runtime array as a signed 32-bit number, and a device may lack 64-bit integers. So
 // each tile first advances its pointers to its own first element, by a 64-bit sum of two words with an explicit
 // carry, and indexes from there with small numbers.
+//
+// Needs:    nothing
+// Gives:    Words, Quads, is_null, advance, advance_words
+// Shared:   none
+// Barriers: none
 
 #ifndef SUBSWEEP_ADDRESS
 #define SUBSWEEP_ADDRESS

@@ -2,16 +2,20 @@
 // words of an element, and as far as the kernel USES them
 //
 //   bool keep(Element element, uint index, Words data);     USES_KEEP: whether a selection keeps the element
-//   Key key_of(Words element, uint index, Words data);      USES_KEY_OF: the key that a sort compares, in the form of its type
+//   Key key_of(Words element, uint index, Words data);      USES_KEY_OF: what a sort or a top-k compares and a histogram counts,
+//                                                           in the form of its type
+//   bool less(Words a, Words b, Words data);                USES_LESS: whether element a comes before b in a sorted array
 //
 // `index` is that of the element in its array, and `data` the caller's. A kernel includes this file before all others.
 
 #include "common/address.glsl"
-#ifdef USES_KEY_OF
+#if defined USES_KEY_OF && !defined Key
 #include "common/key.glsl"
 #endif
 #include "functions.glsl"
 
+// That of `common/stages.glsl`.
+#undef SOURCE_WORDS
 const uint SOURCE_WORDS = ELEMENT_WORDS;
 
 #ifdef USES_KEEP
@@ -34,9 +38,21 @@ bool is_kept(Words words, uint index, Words data) {
 #endif
 
 #ifdef USES_KEY_OF
+// The key of element `column` of a row that begins at element `first` of an array, modulo 2^32, and at `elements`.
+Key computed_key(Words elements, uint first, uint column, Words data) {
+    return key_of(advance_words(elements, column, SOURCE_WORDS), first + column, data);
+}
+
 // The key of element `index` of an array.
 Key computed_key(Words elements, uint index, Words data) {
     return key_of(advance_words(elements, index, SOURCE_WORDS), index, data);
+}
+#endif
+
+#ifdef USES_LESS
+// The address of element `index` of an array.
+uvec2 element_at(uvec2 elements, uint index) {
+    return advance(elements, index, 4 * SOURCE_WORDS);
 }
 #endif
 

@@ -107,5 +107,6 @@
 #define ID_FIELD_5 102
 #define ID_FIELD_6 103
 #define ID_FIELD_7 104
+#define ID_KEEPS_OTHERS 105
 
 #endif

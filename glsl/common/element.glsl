@@ -1,6 +1,13 @@
 // Elements of a scan, and their layout in memory.
 //
-// A define selects the file of the element type and its operator: OPERATOR_WORDS32, OPERATOR_WORDS64,
+// Needs:    nothing, for sums of u32; for an operator of the kernel's own, ELEMENT_WORDS, the type Element of
+//           `common/words.glsl`, identity and combine
+// Gives:    identity, combine, subgroup_reduce, subgroup_exclusive_scan, load_value, store_value
+// Shared:   none
+// Barriers: none
+//
+// A kernel has the operator before it includes this file, if it has defined ELEMENT_WORDS. Else a define selects the file of
+// the element type and its operator: OPERATOR_WORDS32, OPERATOR_WORDS64,
 // OPERATOR_FLOAT64, OPERATOR_RUNS, or in place of the first FUNCTIONS for those of a caller, in `functions.glsl`. Without
 // one, elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
 // tuples). An operator file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type
@@ -28,11 +35,14 @@
 #define value_identity identity
 #endif
 
-#if defined FUNCTIONS && defined OPERATOR_WORDS32
+#ifdef ELEMENT_WORDS
+// The kernel's own operator.
+#elif defined FUNCTIONS && defined OPERATOR_WORDS32
 // In place of the operator that the kernel is listed with.
 #undef OPERATOR_WORDS32
 #define USES_COMBINE
 #include "functions.glsl"
+#include "common/stages.glsl"
 #elif defined OPERATOR_WORDS32
 #include "operator/words32.glsl"
 #elif defined OPERATOR_WORDS64

@@ -1,4 +1,11 @@
-// The language extensions of all kernels.
+// The version of the pieces that docs/pieces.md lists, and the language extensions of all kernels. A kernel that has
+// declarations before its first other include includes this file first.
+
+#ifndef SUBSWEEP_EXTENSIONS
+#define SUBSWEEP_EXTENSIONS
+
+// That of the crate: 10,000 times the major version, 100 times the minor one, and the patch.
+#define SUBSWEEP_GLSL_VERSION 100
 
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
@@ -9,3 +16,5 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_KHR_shader_subgroup_vote : require
+
+#endif

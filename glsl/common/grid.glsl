@@ -1,4 +1,9 @@
 // Workgroup counts of an indirect dispatch: several rows where one row is too short.
+//
+// Needs:    nothing
+// Gives:    ceil_div, store_grid
+// Shared:   none
+// Barriers: none
 
 #ifndef SUBSWEEP_GRID
 #define SUBSWEEP_GRID

@@ -4,6 +4,12 @@
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
 // descending sort flips all bits once more. The order is computed where it is needed, without a branch.
 //
+// Needs:    KEY_WORDS, 1 unless it is defined; the specialization constants KEY_NUMBERS (0 unsigned, 1 signed, 2 float,
+//           3 float in numpy's order) and DESCENDING
+// Gives:    Key, load_key, store_key, ordered, unordered, compared, last_key, digit_of
+// Shared:   none
+// Barriers: none
+//
 // In numpy's order -0 equals 0, and every NaN is the same number, greater than all others: keys are compared by the order
 // of their *canonical* form, and keep their bits.
 

@@ -1,5 +1,9 @@
-// Last-workgroup detection: the last workgroup of a dispatch to finish continues with the results of all. Shared
-// memory: 1 word.
+// Last-workgroup detection: the last workgroup of a dispatch to finish continues with the results of all.
+//
+// Needs:    nothing
+// Gives:    is_last_workgroup
+// Shared:   4 bytes
+// Barriers: 2
 
 #ifndef SUBSWEEP_LAST_WORKGROUP
 #define SUBSWEEP_LAST_WORKGROUP

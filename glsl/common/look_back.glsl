@@ -5,8 +5,18 @@
 //
 // An element is published when all of its words have the same status. A word goes from NOT_READY by way of AGGREGATE
 // to PREFIX, and is accessed by atomics alone. Status and payload share a word, so that no fence is needed: one driver
-// loses stores around a fence. Descriptors follow 4 words of the push constant `state`. With HEADED the head flag is
-// another word of an element.
+// loses stores around a fence. Descriptors follow 4 words of LOOK_BACK_STATE. With HEADED the head flag is another word of an
+// element.
+//
+// Needs:    LOOK_BACK_STATE, an expression of type Words, unless it is push.state; what `common/element.glsl` needs
+// Gives:    STATUS_WORDS, NONE, status_of, publish_aggregate, publish_prefix, look_back
+// Shared:   none
+// Barriers: none
+//
+// All words of LOOK_BACK_STATE are 0 before the dispatch: 4, of which a kernel counts its tiles in the first, and STATUS_WORDS
+// for each tile. A workgroup takes the number of its tile from that counter, so that all earlier tiles have begun. Vulkan does
+// not promise that workgroups which have begun make progress: look_back reads a tile SPIN_LIMIT times and returns it as
+// stalled, and the caller reduces it again, from an input that nothing overwrites.
 //
 // Source: Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
@@ -42,15 +52,21 @@ const uint STATUS_WORDS = 2 * ELEMENT_WORDS;
 layout(constant_id = ID_SPIN_LIMIT) const uint SPIN_LIMIT = 4;
 const uint NONE = ~0;
 
+#ifndef LOOK_BACK_STATE
+#define LOOK_BACK_STATE push.state
+#endif
+
+// The descriptor of a tile.
 Words status_of(uint tile) {
-    return advance_words(advance_words(push.state, 1, 4), tile, STATUS_WORDS);
+    return advance_words(advance_words(LOOK_BACK_STATE, 1, 4), tile, STATUS_WORDS);
 }
 
 uint status_word(uint status, Element element, uint w) {
     return status << 30 | (word_of(element, w / 2) >> (w % 2 * 16) & 0xffff);
 }
 
-// Publishes a prefix, which replaces every other value: all workgroups that publish it have the same bits.
+// Publishes a prefix, which replaces every other value: all workgroups that publish it have the same bits. One invocation
+// of a workgroup calls it.
 void publish_prefix(Words tile, Element prefix) {
     [[unroll]] for (uint w = 0; w < STATUS_WORDS; w++) {
         uint word = status_word(PREFIX, prefix, w);
@@ -64,7 +80,7 @@ void publish_prefix(Words tile, Element prefix) {
 
 // Publishes a tile aggregate. The tile's own workgroup publishes it, and so may every workgroup that reduces a
 // stalled tile; their bits may differ where compilers round differently. The first compare-and-swap decides whose
-// words are published, and no word may replace a prefix: always read-modify-writes.
+// words are published, and no word may replace a prefix: always read-modify-writes. One invocation of a workgroup calls it.
 void publish_aggregate(Words tile, Element total) {
     if (atomicCompSwap(tile.word[0], 0u, status_word(AGGREGATE, total, 0)) == 0) {
         [[unroll]] for (uint w = 1; w < STATUS_WORDS; w++) {

@@ -1,4 +1,9 @@
 // Counts of elements and tiles, from the host or from device memory.
+//
+// Needs:    nothing
+// Gives:    Tiles, tiles_of, count_of
+// Shared:   none
+// Barriers: none
 
 #ifndef SUBSWEEP_TILES
 #define SUBSWEEP_TILES

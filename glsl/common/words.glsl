@@ -21,5 +21,20 @@
 #define ELEMENT_WORD(element, w) element[w]
 #endif
 
+// The type of a result that is stored of an element, where it has another one.
+#ifdef RESULT_WORDS
+#if RESULT_WORDS == 1
+#define Result uint
+#elif RESULT_WORDS == 2
+#define Result uvec2
+#elif RESULT_WORDS == 3
+#define Result uvec3
+#elif RESULT_WORDS == 4
+#define Result uvec4
+#else
+#define Result uint[RESULT_WORDS]
+#endif
+#endif
+
 // The type that is combined: the value alone, until `common/segmented.glsl` adds a head flag.
 #define Element Value

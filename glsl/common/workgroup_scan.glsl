@@ -1,6 +1,9 @@
 // Exclusive scan of subgroup totals over the workgroup: the level between subgroup and device.
 //
-// Shared memory: (WORKGROUP_SIZE / 4 + 1) elements, enough for subgroups of 4 lanes and more.
+// Needs:    what `common/element.glsl` needs
+// Gives:    workgroup_exclusive_scan, and all of `common/element.glsl`
+// Shared:   (WORKGROUP_SIZE / 4 + 1) * ELEMENT_WORDS * 4 bytes, enough for subgroups of 4 lanes and more
+// Barriers: 2
 
 #ifndef SUBSWEEP_WORKGROUP_SCAN
 #define SUBSWEEP_WORKGROUP_SCAN

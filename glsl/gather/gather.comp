@@ -7,7 +7,8 @@
 //   tile of small elements   | element 0: unit 0, unit 1, … | element 1: unit 0, unit 1, … | … | unused units |
 //   tile of one large one    | part 0 | part 1 | … | last part, partial |         one workgroup per part
 //
-// An index beyond the source yields an element of zeros, without a read. With IN_ORDER it is a copy of the first elements.
+// An index beyond the source yields an element of zeros, without a read, or with KEEPS_OTHERS leaves the destination's. With
+// IN_ORDER it is a copy of the first elements.
 //
 // Dispatch: PARTS_PER_ELEMENT workgroups for each of tile_count tiles.
 // Reads:    source, source_count elements, of which the indexed ones are read; indices, element_count words, unless
@@ -34,6 +35,8 @@ layout(constant_id = ID_PARTS_PER_ELEMENT) const uint PARTS_PER_ELEMENT = 1;
 layout(constant_id = ID_UNITS_PER_INVOCATION) const uint UNITS_PER_INVOCATION = 1;
 // destination[i] = source[i].
 layout(constant_id = ID_IN_ORDER) const bool IN_ORDER = false;
+// An index beyond the source leaves its element as it was.
+layout(constant_id = ID_KEEPS_OTHERS) const bool KEEPS_OTHERS = false;
 
 const uint ELEMENT_WORDS = UNITS_PER_ELEMENT * UNIT_WORDS;
 
@@ -106,7 +109,7 @@ void main() {
     }
     [[unroll]] for (uint k = 0; k < UNITS_PER_INVOCATION; k++) {
         uint unit = first + k * WORKGROUP_SIZE;
-        if (unit < unit_count) {
+        if (unit < unit_count && (!KEEPS_OTHERS || sources[k] < push.source_count)) {
             store_unit(destination, unit, values[k]);
         }
     }

@@ -27,7 +27,8 @@
 // device memory.
 //
 // Dispatch: striding_workgroups(tile_count) workgroups; surplus workgroups return.
-// Reads:    source, rows of COLUMN_COUNT values, with QUAD_ACCESS 16 bytes at a time; with WEIGHTED weights, a word for each;
+// Reads:    source, rows of COLUMN_COUNT values, with QUAD_ACCESS 16 bytes at a time, or with FUNCTIONS elements that the values of
+//           one column are computed from, and data; with WEIGHTED weights, a word for each;
 //           edges, BIN_COUNT + 1 values, of which those between the first and the last ascend; indirect_tiles, tile_count
 //           and last_extent, where it is not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
@@ -41,6 +42,19 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+// Keys are compared by this kernel's own means.
+#ifdef WIDE
+#define KEY_WORDS 2
+#define Key uvec2
+#else
+#define KEY_WORDS 1
+#define Key uint
+#endif
+#include "common/called.glsl"
+#endif
 #include "common/dispatch.glsl"
 #include "common/stride.glsl"
 #include "common/tiles.glsl"
@@ -88,6 +102,9 @@ layout(push_constant, std430) uniform Push {
     uint tile_count;
     // Rows in the last tile; all others are full.
     uint last_extent;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 // A word more each, since no array is empty. That of the edges has the deviation, the bits of a float.
@@ -386,7 +403,25 @@ uvec4 load_words(Words source, uint begin, uint value_count) {
     return words;
 }
 
-#ifdef WIDE
+#if defined FUNCTIONS
+// The index of the tile's first element.
+uint first_index;
+
+Value load_value(uint i, uint value_count) {
+    Value value = Value(0);
+    if (i < value_count) {
+        value = computed_key(push.source, first_index + i, push.data);
+    }
+    return value;
+}
+
+// As load_words(), of values that a function of the caller computes.
+Values load_group(Words source, uint begin, uint value_count) {
+    uvec4 i = positions_in(begin);
+    return four_of(load_value(i.x, value_count), load_value(i.y, value_count), load_value(i.z, value_count),
+        load_value(i.w, value_count));
+}
+#elif defined WIDE
 Value load_value(Words source, uint i, uint value_count) {
     if (i >= value_count) {
         return uvec2(0);
@@ -407,10 +442,13 @@ Values load_group(Words source, uint begin, uint value_count) {
     return four_of(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
         load_value(source, i.z, value_count), load_value(source, i.w, value_count));
 }
-
-const Values NONE = Values(uvec4(0), uvec4(0));
 #else
 #define load_group load_words
+#endif
+
+#ifdef WIDE
+const Values NONE = Values(uvec4(0), uvec4(0));
+#else
 const Values NONE = uvec4(0);
 #endif
 
@@ -530,6 +568,9 @@ void main() {
         if (WEIGHTED) {
             weights = advance_words(weights, tile, TILE_ROWS * COLUMN_COUNT);
         }
+#ifdef FUNCTIONS
+        first_index = tile * TILE_ROWS;
+#endif
         count_tile(source, weights, value_count, range);
         tile += workgroups;
     } while (MAX_WORKGROUPS != 0 && tile < tiles.count);

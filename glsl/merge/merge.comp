@@ -7,24 +7,32 @@
 // Accesses are words, since the tile's part of each array begins at any key; neighbouring lanes access neighbouring ones.
 // With ROUNDS an invocation loads several before it uses the first.
 //
+// With FUNCTIONS keys are elements of the caller's, which compare by `less`. It reads them by address, so that none is in
+// shared memory: the elements of a tile stay in caches, and their words move as those of values do.
+//
 //   s_keys     | a's keys of the tile | b's keys |
 //   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
 //
 // Dispatch: a workgroup for each TILE_ITEMS keys of both arrays together.
 // Reads:    a and b, a_count and b_count keys; a_values and b_values, WORDS_PER_VALUE words for each key; indirect_counts,
-//           a_count and b_count, where it is not null.
+//           a_count and b_count, where it is not null; with FUNCTIONS data.
 // Writes:   destination, the keys of both; destination_values, likewise.
-// Shared:   KEY_WORDS words and a half for each key of a tile, and 2 words.
-// Limits:   less than 2^32 keys together; a tile is up to 2^16 keys, and 2^15 words of values for each invocation, since
-//           LOOPS_END_AT_65535.
+// Shared:   KEY_WORDS words and a half for each key of a tile, with FUNCTIONS half a word, and 2 words.
+// Limits:   less than 2^32 keys together; a tile is up to 2^16 keys, and 2^15 words of values and elements for each invocation,
+//           since LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
 // Source:   Green, McColl and Bader, "GPU Merge Path - A GPU Merging Algorithm", ICS 2012; Odeh, Green, Mwassi, Shmueli and
 //           Birk, "Merge Path - Parallel Merging Made Simple", IPDPSW 2012.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "common/dispatch.glsl"
+#ifdef FUNCTIONS
+#define USES_LESS
+#include "common/called.glsl"
+#else
 #include "common/key.glsl"
+#endif
+#include "common/dispatch.glsl"
 
 // Even.
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 2;
@@ -53,13 +61,42 @@ layout(push_constant, std430) uniform Push {
     Words indirect_counts;
     uint a_count;
     uint b_count;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
+#ifndef FUNCTIONS
 // In numpy's order the keys, since several may have one order; else their orders.
 shared Key s_keys[TILE_ITEMS];
+#endif
 shared uint s_places[TILE_ITEMS / 2];
 shared uint s_begins[2];
 
+#ifdef FUNCTIONS
+// The address of an element.
+#define Key uvec2
+
+// The tile's first element of a and of b; how many it has of a, and in all.
+uvec2 first_of_a;
+uvec2 first_of_b;
+uint tile_a_extent;
+uint tile_extent;
+
+Key order_at(uint place) {
+    uint element = min(place, tile_extent - 1);
+    bool is_of_a = element < tile_a_extent;
+    return element_at(is_of_a ? first_of_a : first_of_b, is_of_a ? element : element - tile_a_extent);
+}
+
+bool comes_before(Key a, Key b) {
+    return less(Words(a), Words(b), push.data);
+}
+
+bool goes_before(uint a_index, uint b_index) {
+    return !comes_before(element_at(uvec2(push.b), b_index), element_at(uvec2(push.a), a_index));
+}
+#else
 Key key_at(uvec2 keys, uint index) {
     return load_key(Words(advance(keys, index, 4 * KEY_WORDS)), 0);
 }
@@ -78,29 +115,13 @@ Key order_at(uint place) {
     return KEY_NUMBERS == NUMPY_FLOAT ? compared(key) : key;
 }
 
-// The number of a's keys before a diagonal, on which as many keys are merged: the first of a's keys that does not go before
-// the key of b that the diagonal pairs it with. The lanes of a subgroup test keys at equal distances, and search on between
-// the last that goes before and the next one. Every lane of the subgroup must call it.
-uint keys_of_a(uint diagonal, uvec2 counts) {
-    uint low = diagonal - min(diagonal, counts.y);
-    uint high = min(diagonal, counts.x);
-    while (low < high) {
-        uint distance = (high - low - 1) / gl_SubgroupSize + 1;
-        uint index = low + gl_SubgroupInvocationID * distance;
-        bool goes_before = index < high;
-        if (goes_before) {
-            Key of_a = compared(key_at(uvec2(push.a), index));
-            goes_before = !is_less(compared(key_at(uvec2(push.b), diagonal - 1 - index)), of_a);
-        }
-        uint count = subgroupBallotBitCount(subgroupBallot(goes_before));
-        high = count == 0 ? low : min(low + count * distance, high);
-        low = count == 0 ? low : low + (count - 1) * distance + 1;
-    }
-    return low;
+bool comes_before(Key a, Key b) {
+    return is_less(a, b);
 }
 
-uint place_of(uint item) {
-    return s_places[item / 2] >> item % 2 * 16 & 0xffff;
+bool goes_before(uint a_index, uint b_index) {
+    Key of_a = compared(key_at(uvec2(push.a), a_index));
+    return !is_less(compared(key_at(uvec2(push.b), b_index)), of_a);
 }
 
 // Key `place` of a tile, whose first keys are a's.
@@ -111,14 +132,41 @@ Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
 void store_merged(Words destination, uint item, Key merged) {
     store_key(destination, item, KEY_NUMBERS == NUMPY_FLOAT ? merged : unordered(merged));
 }
+#endif
 
-// Word `index` of a tile's merged values.
-uint value_word(uvec2 a_values, uvec2 b_values, uint a_extent, uint index) {
-    uint place = place_of(index / WORDS_PER_VALUE);
+#include "merge/path.glsl"
+
+uint place_of(uint item) {
+    return s_places[item / 2] >> item % 2 * 16 & 0xffff;
+}
+
+// Word `index` of a tile's merged rows, of `row_words` words each.
+uint row_word(uvec2 a, uvec2 b, uint a_extent, uint row_words, uint index) {
+    uint place = place_of(index / row_words);
     bool is_of_a = place < a_extent;
-    Words values = Words(is_of_a ? a_values : b_values);
-    uint value = is_of_a ? place : place - a_extent;
-    return values.word[value * WORDS_PER_VALUE + index % WORDS_PER_VALUE];
+    Words rows = Words(is_of_a ? a : b);
+    uint row = is_of_a ? place : place - a_extent;
+    return rows.word[row * row_words + index % row_words];
+}
+
+// Moves the rows of a tile: values, or elements.
+void move_rows(uvec2 a, uvec2 b, uint a_extent, uint row_words, Words destination, uint extent) {
+    uint word_count = extent * row_words;
+    uint i = gl_LocalInvocationIndex;
+#ifdef ROUNDS
+    for (; i + LAST_LOAD < word_count; i += ROUND_ITEMS) {
+        uint words[LOADS_IN_FLIGHT];
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            words[k] = row_word(a, b, a_extent, row_words, i + k * WORKGROUP_SIZE);
+        }
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            destination.word[i + k * WORKGROUP_SIZE] = words[k];
+        }
+    }
+#endif
+    for (; i < word_count; i += WORKGROUP_SIZE) {
+        destination.word[i] = row_word(a, b, a_extent, row_words, i);
+    }
 }
 
 void main() {
@@ -146,6 +194,12 @@ void main() {
     uint b_begin = first - a_begin;
     uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
+#ifdef FUNCTIONS
+    first_of_a = element_at(uvec2(push.a), a_begin);
+    first_of_b = element_at(uvec2(push.b), b_begin);
+    tile_a_extent = a_extent;
+    tile_extent = extent;
+#else
     uvec2 a = advance(uvec2(push.a), a_begin, 4 * KEY_WORDS);
     uvec2 b = advance(uvec2(push.b), b_begin, 4 * KEY_WORDS);
     uint i = gl_LocalInvocationIndex;
@@ -164,6 +218,7 @@ void main() {
         s_keys[i] = shared_form(key_of_tile(a, b, a_extent, i));
     }
     barrier();
+#endif
 
     // Fixed steps, since a value that comes out of a loop which lanes leave one by one is wrong on some drivers.
     uint diagonal = min(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION, extent);
@@ -174,14 +229,14 @@ void main() {
         bool exists = next <= high;
         Key of_a = order_at(exists ? next - 1 : 0);
         Key of_b = order_at(exists ? a_extent + diagonal - next : 0);
-        a_place = exists && !is_less(of_b, of_a) ? next : a_place;
+        a_place = exists && !comes_before(of_b, of_a) ? next : a_place;
     }
     uint b_place = a_extent + diagonal - a_place;
     Key of_a = order_at(a_place);
     Key of_b = order_at(b_place);
     uint places = 0;
     [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        bool is_of_a = b_place >= extent || a_place < a_extent && !is_less(of_b, of_a);
+        bool is_of_a = b_place >= extent || a_place < a_extent && !comes_before(of_b, of_a);
         uint place = is_of_a ? a_place : b_place;
         Key next = order_at(place + 1);
         a_place = is_of_a ? place + 1 : a_place;
@@ -195,6 +250,10 @@ void main() {
     }
     barrier();
 
+#ifdef FUNCTIONS
+    Words destination = advance_words(push.destination, first, SOURCE_WORDS);
+    move_rows(first_of_a, first_of_b, a_extent, SOURCE_WORDS, destination, extent);
+#else
     Words destination = advance_words(push.destination, first, KEY_WORDS);
     i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
@@ -211,26 +270,12 @@ void main() {
     for (; i < extent; i += WORKGROUP_SIZE) {
         store_merged(destination, i, load_shared(place_of(i)));
     }
+#endif
     if (WORDS_PER_VALUE == 0) {
         return;
     }
     uvec2 a_values = advance(uvec2(push.a_values), a_begin, WORDS_PER_VALUE * 4);
     uvec2 b_values = advance(uvec2(push.b_values), b_begin, WORDS_PER_VALUE * 4);
     Words destination_values = advance_words(push.destination_values, first, WORDS_PER_VALUE);
-    uint word_count = extent * WORDS_PER_VALUE;
-    i = gl_LocalInvocationIndex;
-#ifdef ROUNDS
-    for (; i + LAST_LOAD < word_count; i += ROUND_ITEMS) {
-        uint words[LOADS_IN_FLIGHT];
-        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            words[k] = value_word(a_values, b_values, a_extent, i + k * WORKGROUP_SIZE);
-        }
-        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            destination_values.word[i + k * WORKGROUP_SIZE] = words[k];
-        }
-    }
-#endif
-    for (; i < word_count; i += WORKGROUP_SIZE) {
-        destination_values.word[i] = value_word(a_values, b_values, a_extent, i);
-    }
+    move_rows(a_values, b_values, a_extent, WORDS_PER_VALUE, destination_values, extent);
 }

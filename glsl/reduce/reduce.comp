@@ -389,6 +389,23 @@ Words first_of(Words values, Part part, uint words) {
     return advance_words(values, BY_ROW ? part.tile : part.column, BY_ROW ? TILE_VALUES * words : words);
 }
 
+#ifdef SOURCE_WORDS
+// As reduce_packs, of elements that a function of the caller computes.
+Partial reduce_transformed(Part part) {
+    Words source = first_of(push.source, part, SOURCE_WORDS);
+    uint first_index = part.first_index * part.step + (BY_ROW ? part.tile * TILE_VALUES : 0);
+    Element packs[PACKS_PER_INVOCATION];
+    [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
+        uint value = first_pack() + pack_offset(round);
+        packs[round] = padding();
+        if (value < part.value_count) {
+            packs[round] = transformed(source, value, first_index + value, push.data);
+        }
+    }
+    return combine_packs(packs, part.value_count, push.source, part.tile);
+}
+#endif
+
 void main() {
     Tiles tiles = tiles_of(push.tile_count, push.last_extent, push.indirect_tiles);
     Part part = part_of(tiles);
@@ -403,7 +420,13 @@ void main() {
 #else
     Words source_rows = push.source;
 #endif
-    Partial partial = reduce_packs(source, source_rows, part.value_count, part.tile, part.source_rows);
+    Partial partial;
+#ifdef SOURCE_WORDS
+    if (TRANSFORMS) {
+        partial = reduce_transformed(part);
+    } else
+#endif
+    partial = reduce_packs(source, source_rows, part.value_count, part.tile, part.source_rows);
     partial = combine_values(partial);
     partial = combine_lanes(partial, 1, GROUP_LANES);
 #ifndef ARG
@@ -419,6 +442,12 @@ void main() {
         partial = combine_groups(partial);
     }
     if (part.exists && invocation_index() % CLUSTER_LANES == 0) {
+#ifdef RESULT_WORDS
+        if (STORES) {
+            store_result(push.sums, part.result, partial, part.result, push.data);
+            return;
+        }
+#endif
         Words sums = advance_words(push.sums, part.result, row_words);
 #ifdef ARG
         Words sum_rows = advance_words(push.sum_rows, part.result, row_words / VALUE_WORDS);

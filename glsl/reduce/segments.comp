@@ -50,10 +50,22 @@ const uint GROUP_ROWS = 32;
 // loop together: some drivers mix up what lanes load that leave one by one.
 Element add_rows(Element total, Words words, uint begin, uint end) {
     uint stride = push.column_count * ELEMENT_WORDS;
+#ifdef SOURCE_WORDS
+    // An element of functions is a row, so that level 0 is at its first column.
+    bool transforms = uvec2(words) == uvec2(push.source);
+    if (transforms) {
+        stride = SOURCE_WORDS;
+    }
+#endif
     words = advance_words(words, begin, stride);
     uint count = end - begin;
     for (uint i = 0; subgroupAny(i < count); i++) {
         if (i < count) {
+#ifdef SOURCE_WORDS
+            if (transforms) {
+                total = combine(total, transformed(words, i, begin + i, push.data));
+            } else
+#endif
             total = combine(total, from_memory(load_words(words, i * stride)));
         }
     }
@@ -105,7 +117,11 @@ void main() {
     }
     if (is_segment) {
         Element total = settled(combine(front, back));
+#ifdef RESULT_WORDS
+        store_result(push.results, segment, total, segment, push.data);
+#else
         Words results = advance_words(push.results, segment, push.column_count * ELEMENT_WORDS);
         store_words(results, column * ELEMENT_WORDS, to_memory(total));
+#endif
     }
 }

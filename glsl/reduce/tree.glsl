@@ -10,7 +10,10 @@
 // An including file defines the type `Partial`, `padding_partial()`, which changes no bit of what it is combined with,
 // `combine_partials(earlier, later)`, and `partial_of_lane_xor(partial, mask)`.
 //
-// Shared memory: (WORKGROUP_SIZE / 2) partial results.
+// Needs:    Partial, padding_partial, combine_partials, partial_of_lane_xor; a WORKGROUP_SIZE that is a power of two
+// Gives:    combine_lanes, combine_groups
+// Shared:   WORKGROUP_SIZE / 2 of Partial
+// Barriers: combine_groups up to 3 in a workgroup of 256
 
 #include "common/dispatch.glsl"
 

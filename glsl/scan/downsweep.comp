@@ -111,6 +111,11 @@ void main() {
     uint heads = load_heads(push.heads, tile, tiles);
     load_initial(push.initial, push.column_count, tile.column);
 
+#ifdef SOURCE_WORDS
+    if (TRANSFORMS) {
+        transform_tile(push.source, tile, push.data);
+    } else
+#endif
     load_tile(source, stride, tile.extent);
     Element before = identity();
     if (REDUCES_BEFORE && tile.index > 0) {
@@ -126,5 +131,10 @@ void main() {
     }
 
     apply_carry(heads, carry);
+#ifdef RESULT_WORDS
+    if (STORES) {
+        store_results(push.destination, tile, push.data);
+    } else
+#endif
     store_tile(destination, stride, tile.extent);
 }

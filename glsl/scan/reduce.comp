@@ -52,6 +52,11 @@ void main() {
     Words source = tile_from(push.source, tile, push.column_count);
     uint heads = load_heads(push.heads, tile, tiles);
 
+#ifdef SOURCE_WORDS
+    if (TRANSFORMS) {
+        transform_tile(push.source, tile, push.data);
+    } else
+#endif
     load_tile(source, stride, tile.extent);
     Element tile_total = reduce_tile(heads);
     if (gl_LocalInvocationIndex == 0) {

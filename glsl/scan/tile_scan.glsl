@@ -146,6 +146,61 @@ void store_tile(Words destination, uint stride, uint extent) {
     }
 }
 
+#if defined SOURCE_WORDS || defined RESULT_WORDS
+// The index of the tile's first row, modulo 2^32.
+uint first_index(Tile tile) {
+    return (HAS_LONG_SEGMENTS ? tile.index / SEGMENT_TILES * SEGMENT_ROWS : 0) + tile.memory_index * TILE_STEP;
+}
+
+// A pointer to the tile's first row of `words` words; see tile_from.
+Words rows_from(Words table, Tile tile, uint words) {
+#ifdef HEADED
+    return advance_words(table, first_index(tile), words);
+#else
+    return advance_words(table, tile.memory_index, TILE_STEP * words);
+#endif
+}
+
+// The tile's row of value `i` of pack `slot`, in memory order; not below `extent` for padding.
+uint row_of_value(uint slot, uint i, uint extent) {
+    uint position = slot_of_pack(slot) + i;
+    return HAS_PADDING ? row_of_slot(position, extent) : position;
+}
+#endif
+
+#ifdef SOURCE_WORDS
+// As load_tile, of elements that a function of the caller computes.
+void transform_tile(Words source, Tile tile, Words data) {
+    Words first = rows_from(source, tile, SOURCE_WORDS);
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            uint row = row_of_value(slot, i, tile.extent);
+            packs[slot][i] = value_identity();
+            if (row < tile.extent) {
+                packs[slot][i] = transformed(first, row, first_index(tile) + row, data);
+            }
+        }
+        reverse_pack(packs[slot]);
+    }
+}
+#endif
+
+#ifdef RESULT_WORDS
+// As store_tile, of results of another type.
+void store_results(Words destination, Tile tile, Words data) {
+    Words first = rows_from(destination, tile, RESULT_WORDS);
+    [[unroll]] for (uint slot = 0; slot < PACKS; slot++) {
+        reverse_pack(packs[slot]);
+        [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+            uint row = row_of_value(slot, i, tile.extent);
+            if (row < tile.extent) {
+                store_result(first, row, packs[slot][i], first_index(tile) + row, data);
+            }
+        }
+    }
+}
+#endif
+
 #ifdef HEADED
 #include "scan/heads.glsl"
 #else

@@ -12,11 +12,14 @@
 // sorted keys; nothing is in shared memory, since the needles of a tile may be of many rows. Needles of more rows than
 // sorted ones are searched for in the last of these.
 //
+// With FUNCTIONS keys are elements of the caller's, which compare by `less`, and are known by their addresses. Nothing is in
+// shared memory, where `less` could not read them: the first steps read the same few elements out of caches.
+//
 // Dispatch: tile_count workgroups.
 // Reads:    sorted, up to sorted_count keys; needles, a key each; indirect_tiles, tile_count and last_extent, where it is
-//           not null; indirect_sorted_count, one word, where it is not null.
+//           not null; indirect_sorted_count, one word, where it is not null; with FUNCTIONS data.
 // Writes:   positions, a word for each needle.
-// Shared:   2^SHARED_STEPS keys.
+// Shared:   2^SHARED_STEPS keys; with FUNCTIONS nothing.
 // Limits:   less than 2^32 sorted keys; with ALONG_ROWS as many needles.
 // Pass model: none; the first line says the result.
 // Source:   Knuth, "The Art of Computer Programming", vol. 3, 1973, 6.2.1: a uniform binary search, after L. E. Shar;
@@ -25,16 +28,27 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
-#include "common/dispatch.glsl"
+#ifdef FUNCTIONS
+#define USES_LESS
+#include "common/called.glsl"
+// The address of an element.
+#define Key uvec2
+#undef KEY_WORDS
+#define KEY_WORDS SOURCE_WORDS
+#else
 #include "common/key.glsl"
+#endif
+#include "common/dispatch.glsl"
 #include "common/tiles.glsl"
 
 // A multiple of 4.
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 4;
 // Whether keys that equal the needle count.
 layout(constant_id = ID_UPPER) const bool UPPER = false;
+#ifndef FUNCTIONS
 // Steps whose keys are in shared memory, at least 1.
 layout(constant_id = ID_SHARED_STEPS) const uint SHARED_STEPS = 1;
+#endif
 // Whether each row is searched by itself.
 layout(constant_id = ID_ALONG_ROWS) const bool ALONG_ROWS = false;
 
@@ -52,13 +66,30 @@ layout(push_constant, std430) uniform Push {
     // Keys of a row, both at least 1.
     uint sorted_length;
     uint needle_length;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
+#ifdef FUNCTIONS
+Key order_of(Words element) {
+    return uvec2(element);
+}
+
+bool comes_before(Key a, Key b) {
+    return less(Words(a), Words(b), push.data);
+}
+#else
 shared Key s_orders[1 << SHARED_STEPS];
 
 Key order_of(Words key) {
     return compared(load_key(key, 0));
 }
+
+bool comes_before(Key a, Key b) {
+    return is_less(a, b);
+}
+#endif
 
 // The orders of the keys at `index` of an array.
 Key[4] load_orders(Words keys, uvec4 index) {
@@ -72,7 +103,7 @@ Key[4] load_orders(Words keys, uvec4 index) {
 // The positions after a step to `next`, for those keys before it that count and are among the first `last`.
 uvec4 stepped(uvec4 position, uvec4 next, uint last, Key before[4], Key needles[4]) {
     [[unroll]] for (uint i = 0; i < 4; i++) {
-        bool counts = UPPER ? !is_less(needles[i], before[i]) : is_less(before[i], needles[i]);
+        bool counts = UPPER ? !comes_before(needles[i], before[i]) : comes_before(before[i], needles[i]);
         bool exists = next[i] <= last;
         position[i] = mix(position[i], next[i], counts && exists);
     }
@@ -92,14 +123,20 @@ void main() {
         count = min(count, push.sorted_length);
     }
     uint steps = uint(findMSB(count) + 1);
+#ifdef FUNCTIONS
+    uint shared_steps = 0;
+#else
     uint shared_steps = ALONG_ROWS ? 0 : min(steps, SHARED_STEPS);
+#endif
     uint other_steps = steps - shared_steps;
+#ifndef FUNCTIONS
     // The last of the keys in shared memory.
     uint last = count >> other_steps;
     [[dont_unroll]] for (uint k = gl_LocalInvocationIndex + 1; k <= last; k += WORKGROUP_SIZE) {
         s_orders[k] = order_of(advance_words(push.sorted, (k << other_steps) - 1, KEY_WORDS));
     }
     barrier();
+#endif
 
     uint tile_items = ITEMS_PER_INVOCATION * WORKGROUP_SIZE;
     uint extent = tile + 1 < tiles.count ? tile_items : tiles.last_extent;
@@ -109,6 +146,7 @@ void main() {
         uvec4 item = begin + gl_LocalInvocationIndex + uvec4(0, 1, 2, 3) * WORKGROUP_SIZE;
         Key sought[4] = load_orders(needles, min(item, uvec4(extent - 1)));
         uvec4 position = uvec4(0);
+#ifndef FUNCTIONS
         [[dont_unroll]] for (uint step = (1 << shared_steps) >> 1; step > 0; step /= 2) {
             uvec4 next = position + step;
             uvec4 k = min(next, uvec4(last));
@@ -119,6 +157,7 @@ void main() {
             position = stepped(position, next, last, before, sought);
         }
         position <<= other_steps;
+#endif
         // The address of each needle's row.
         uvec2 rows[4];
         [[unroll]] for (uint i = 0; i < 4; i++) {

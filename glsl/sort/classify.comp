@@ -2,12 +2,13 @@
 // sort them.
 //
 // A workgroup reserves queue entries with one atomic per class in device memory: its subgroups count their segments in
-// shared memory before. The last workgroup to finish writes the dispatch arguments. Segments with ascending offsets, as
+// shared memory before. The last workgroup to finish writes the dispatch arguments. Segments that do not overlap, as
 // required, fit their queues; a class whose queue overflows is not sorted.
 //
 // Dispatch: an invocation for each of segment_count; with none, dispatch_args is not written and should be 0.
-// Reads:    segments, segment_count words: the begin of each segment, which is also the end of the preceding one;
-//           element_count ends the last; nothing with row_length, where segments are the whole rows of the elements;
+// Reads:    segments, segment_count words: the begin of each segment; segment_ends, as many, or where it is null each segment
+//           ends where the next begins, and the last with the elements; nothing of both with row_length, where segments are
+//           the whole rows of the elements;
 //           indirect_segment_count and indirect_element_count, where they are not null, one word each.
 // Writes:   state, which begins as 0: 7 words; short_segments, small_segments and large_segments, up to
 //           short_capacity, small_capacity and large_capacity entries of SEGMENT_WORDS; long_segments, up to
@@ -48,6 +49,7 @@ layout(push_constant, std430) uniform Push {
     // Indirect counts, or null; the following counts are their maxima.
     Words indirect_segment_count;
     Words indirect_element_count;
+    Words segment_ends;
     uint segment_count;
     uint element_count;
     uint short_capacity;
@@ -171,7 +173,9 @@ void main() {
         Words begins = advance_words(push.segments, first, 1);
         segment.begin = min(begins.word[index], element_count);
         uint end = element_count;
-        if (index + 1 < segment_count - first) {
+        if (!is_null(push.segment_ends)) {
+            end = min(advance_words(push.segment_ends, first, 1).word[index], end);
+        } else if (index + 1 < segment_count - first) {
             end = min(begins.word[index + 1], end);
         }
         segment.extent = end - min(segment.begin, end);

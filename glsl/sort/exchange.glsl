@@ -1,4 +1,9 @@
 // Exchange of words between the invocations of a workgroup, through the shared memory of the ranking.
+//
+// Needs:    what `sort/rank.glsl` needs
+// Gives:    scatter_to_striped, scatter_to_items, and all of `sort/rank.glsl`
+// Shared:   that of `sort/rank.glsl`
+// Barriers: 2, in EXCHANGE_PARTS parts 2 each
 
 #include "sort/rank.glsl"
 

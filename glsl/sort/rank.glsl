@@ -2,6 +2,17 @@
 //
 // A ranking defines the functions declared here, which are called in this order, and declares
 //
+// Needs:    RANK_BY_MATCH or not; what `common/key.glsl` needs; the specialization constants of the shape
+// Gives:    Digit, key_words, key_at, load_tile, count_tile, rank_tile, rank_at, bin_first, bin_index, item_index,
+//           striped_index, and all of `common/key.glsl`
+// Shared:   max(4 * tile, tables) + WORKGROUP_SIZE + 4 bytes; tables of 4 * RADIX * MAX_SUBGROUPS bytes, or by counters of
+//           2 * RADIX * WORKGROUP_SIZE; by match 4 bytes more
+// Barriers: count_tile 1, rank_tile 3
+//
+// The constants are WORKGROUP_SIZE, ITEMS_PER_INVOCATION (16), RADIX_BITS (4), and by match MAX_SUBGROUPS (16), no fewer than
+// there are. By match RADIX_BITS is 8, and the workgroup size divides 256 or is larger. By counters RADIX_BITS is at most 4, and
+// items are a multiple of 4, at most 252. A tile has at most 65,532 keys.
+//
 //   s_tile        shared memory of at least a tile of words, which it uses from count_tile to rank_tile
 //   rank_at(i)    the rank of the invocation's item `i`, after rank_tile
 //   bin_first[k]  the rank of the first key of the invocation's bin `k`, after rank_tile

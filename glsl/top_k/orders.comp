@@ -1,7 +1,8 @@
 // Prepares the segmented sort of whole rows: keys in the form of their order, and a segment for each row.
 //
 // Dispatch: row_count * chunk_count workgroups.
-// Reads:    keys, row_count rows of column_count keys; indirect_rows, a word, unless null.
+// Reads:    keys, row_count rows of column_count keys, or with FUNCTIONS elements that keys are computed from, and data;
+//           indirect_rows, a word, unless null.
 // Writes:   orders, as many keys; segments, the index of the first key of each row; and if top_segments is not null,
 //           there that of each row's result. With indirect_rows the numbers of keys and results to counts.
 // Shared:   nothing.
@@ -9,6 +10,11 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+#include "common/called.glsl"
+#endif
 #include "common/dispatch.glsl"
 #include "common/key.glsl"
 #include "common/tiles.glsl"
@@ -28,7 +34,16 @@ layout(push_constant, std430) uniform Push {
     // Workgroups of a row.
     uint chunk_count;
     uint k;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
+
+#ifdef FUNCTIONS
+#define load_row_key(keys, row, column) computed_key(push.keys, row * push.column_count + column, push.data)
+#else
+#define load_row_key(keys, row, column) load_key(keys, column)
+#endif
 
 void main() {
     uint chunk = workgroup_index() % push.chunk_count;
@@ -53,7 +68,7 @@ void main() {
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint column = first + i * WORKGROUP_SIZE;
         if (column < push.column_count) {
-            store_key(orders, column, compared(load_key(keys, column)));
+            store_key(orders, column, compared(load_row_key(keys, row, column)));
         }
     }
 }

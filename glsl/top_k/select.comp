@@ -12,8 +12,8 @@
 // results as keys if these are fewer than its k; in the other slots are keys and values of 0, and indices of 2^32 - 1.
 //
 // Dispatch: row_count * tile_count workgroups.
-// Reads:    keys, row_count rows of column_count keys; indices, as many words, unless null; indirect_rows, a word,
-//           unless null; if WORDS_PER_VALUE > 0, values, row_count rows of value_columns values of as many words. With
+// Reads:    keys, row_count rows of column_count keys, or with FUNCTIONS in the first dispatch elements that keys are computed
+//           from, and data; indices, as many words, unless null; indirect_rows, a word, unless null; if WORDS_PER_VALUE > 0, values, row_count rows of value_columns values of as many words. With
 //           UNEQUAL segments and ks, a word for each row, unless null; with segments rows of key_count keys and values.
 // Writes:   top_keys and top_indices, unless null: k keys and words for each tile; if WORDS_PER_VALUE > 0, top_values,
 //           k values for each tile.
@@ -28,6 +28,11 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+#include "common/called.glsl"
+#endif
 #include "common/dispatch.glsl"
 #include "common/grid.glsl"
 #include "common/key.glsl"
@@ -73,6 +78,9 @@ layout(push_constant, std430) uniform Push {
     // Dispatches before this one, and the results of a row of this one.
     uint level;
     uint result_count;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
 
 shared uint s_bins[RADIX];
@@ -227,6 +235,24 @@ Row row_of(uint index) {
     return row;
 }
 
+#ifdef FUNCTIONS
+// Keys are computed in the first dispatch; the others have its results.
+uint words_of_key() {
+    return push.level == 0 ? SOURCE_WORDS : KEY_WORDS;
+}
+
+// The key at a position of the tile, whose first one has index `first_index`, modulo 2^32.
+Key load_tile_key(Words keys, uint first_index, uint position) {
+    if (push.level == 0) {
+        return computed_key(keys, first_index, position, push.data);
+    }
+    return load_key(keys, position);
+}
+#else
+#define words_of_key() KEY_WORDS
+#define load_tile_key(keys, first_index, position) load_key(keys, position)
+#endif
+
 // Writes the slots of a row from the `count`-th on, in the last dispatch.
 void fill_slots(uint row, uint count) {
     if (push.tile_count > 1) {
@@ -269,11 +295,11 @@ void main() {
     bool is_segment = UNEQUAL && has_segments();
     uvec2 first = wide_product(row, push.column_count);
     first = mix(first, uvec2(keys_of_row.first, 0), bvec2(is_segment && push.level == 0));
-    Words row_keys = advance_words(push.keys, first, KEY_WORDS);
-    Words keys = advance_words(row_keys, begin, KEY_WORDS);
+    Words row_keys = advance_words(push.keys, first, words_of_key());
+    Words keys = advance_words(row_keys, begin, words_of_key());
     // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        orders[i] = compared(load_key(keys, min(position_of(i), extent - 1)));
+        orders[i] = compared(load_tile_key(keys, first.x + begin, min(position_of(i), extent - 1)));
         is_key |= uint(position_of(i) < extent) << i;
     }
     Threshold threshold = find_threshold(extent, k);
@@ -326,7 +352,7 @@ void main() {
     for (uint rank = invocation_index(); rank < k; rank += WORKGROUP_SIZE) {
         uint position = s_positions[rank];
         if (!is_null(push.top_keys)) {
-            store_key(top_keys, rank, load_key(keys, position));
+            store_key(top_keys, rank, load_tile_key(keys, first.x + begin, position));
         }
         if (WORDS_PER_VALUE > 0 || !is_null(push.top_indices)) {
             uint index = begin + position;

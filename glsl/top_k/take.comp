@@ -1,8 +1,8 @@
 // Takes the first k indices of each row of a sorted array of indices, and their keys and values.
 //
 // Dispatch: row_count * chunk_count workgroups.
-// Reads:    keys, rows of column_count keys; sorted, rows of sorted_count indices of keys, less than the index of
-//           the row's first key plus column_count; indirect_rows, a word, unless null; values, WORDS_PER_VALUE words
+// Reads:    keys, rows of column_count keys, or with FUNCTIONS elements that keys are computed from, and data; sorted, rows of
+//           sorted_count indices of keys, less than the index of the row's first key plus column_count; indirect_rows, a word, unless null; values, WORDS_PER_VALUE words
 //           for each key, unless null.
 // Writes:   top_keys, row_count rows of k keys, unless null; top_indices, as many columns, unless null; all_indices, as
 //           many indices of keys, unless null; top_values, as many values, unless values is null.
@@ -12,6 +12,11 @@
 
 #version 460
 #extension GL_GOOGLE_include_directive : require
+
+#ifdef FUNCTIONS
+#define USES_KEY_OF
+#include "common/called.glsl"
+#endif
 #include "common/dispatch.glsl"
 #include "common/key.glsl"
 #include "common/tiles.glsl"
@@ -35,7 +40,16 @@ layout(push_constant, std430) uniform Push {
     uint k;
     Words values;
     Words top_values;
+#ifdef FUNCTIONS
+    Words data;
+#endif
 } push;
+
+#ifdef FUNCTIONS
+#define load_sorted_key(keys, column, index) computed_key(push.keys, index, push.data)
+#else
+#define load_sorted_key(keys, column, index) load_key(keys, column)
+#endif
 
 void main() {
     uint first = workgroup_index() % push.chunk_count * WORKGROUP_SIZE;
@@ -62,7 +76,7 @@ void main() {
     if (!is_null(push.top_keys)) {
         Words keys = advance_words(push.keys, row, push.column_count * KEY_WORDS);
         Words top_keys = advance_words(push.top_keys, row, push.k * KEY_WORDS);
-        store_key(top_keys, rank, load_key(keys, column));
+        store_key(top_keys, rank, load_sorted_key(keys, column, index));
     }
     if (!is_null(push.top_indices)) {
         advance_words(push.top_indices, row, push.k).word[rank] = column;

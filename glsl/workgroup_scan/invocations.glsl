@@ -1,7 +1,16 @@
 // Workgroup scan of one element per invocation, by the textbook network that a define selects.
 // `common/workgroup_scan.glsl`, in contrast, scans by subgroup operations.
 //
+// Needs:    WORKGROUP_SCAN_KOGGE_STONE, WORKGROUP_SCAN_KOGGE_STONE_DOUBLE_BUFFERED, WORKGROUP_SCAN_BRENT_KUNG,
+//           WORKGROUP_SCAN_SKLANSKY or WORKGROUP_SCAN_SEQUENTIAL, and what `common/element.glsl` needs
+// Gives:    invocations_exclusive_scan, and all of `common/element.glsl`
+// Shared:   WORKGROUP_SIZE * ELEMENT_WORDS * 4 bytes, double-buffered twice as many
+// Barriers: 2 to 2 log2(WORKGROUP_SIZE) + 1
+//
 // The network's file declares `s_prefix` and defines scan_invocations.
+
+#include "common/dispatch.glsl"
+#include "common/element.glsl"
 
 #define SCANS_INVOCATIONS
 // Invocation `i` passes `value`. The result is an index into `s_prefix`: the inclusive prefix of invocation j is

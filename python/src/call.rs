@@ -150,10 +150,10 @@ impl Completed<'_> {
         self.take(name, self.arguments[self.position(name)].size)
     }
 
-    /// Replaces the first words of a result.
-    pub fn replace(&self, name: &str, words: &[u32]) -> Result<()> {
+    /// Replaces words of a result, from the word `first` on.
+    pub fn replace(&self, name: &str, first: u64, words: &[u32]) -> Result<()> {
         match &self.memory[self.position(name)] {
-            Some(buffer) => self.opened.gpu().upload(buffer, 0, words),
+            Some(buffer) => self.opened.gpu().upload(buffer, 4 * first, words),
             None => Ok(()),
         }
     }

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use subsweep::difference::{DifferenceBuffers, DifferenceConfig};
 use subsweep::gather::{GatherBuffers, GatherConfig};
+use subsweep::headless::keys_in_no_segment;
 use subsweep::histogram::{HistogramBuffers, HistogramConfig, edge_words};
 use subsweep::merge::{MergeBuffers, MergeConfig};
 use subsweep::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
@@ -173,6 +174,7 @@ impl Device {
         order: &str,
         row_length: Option<u32>,
         segments: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
         let config = match value_size {
@@ -182,7 +184,7 @@ impl Device {
         let config = directed(config.order(float_order(order)?), descending);
         let (keys, values) = (keys.source()?, Source::or_empty(values.as_ref())?);
         let inputs = [("keys", keys), ("values", values)];
-        let segments = segments.as_ref().map(slice).transpose()?;
+        let segments = segments_of(segments.as_ref(), ends.as_ref())?;
         self.sorted(py, config, &inputs, row_length, segments, |mut sorted| {
             Ok((sorted.take("keys", keys.size())?, sorted.take("values", values.size())?))
         })
@@ -199,15 +201,19 @@ impl Device {
         order: &str,
         row_length: Option<u32>,
         segments: Option<PyReadonlyArray1<'_, u32>>,
+        ends: Option<PyReadonlyArray1<'_, u32>>,
     ) -> PyResult<Output> {
         let config = SortConfig::argsort(element_type(element)?).order(float_order(order)?);
         let config = directed(config, descending);
         let keys = keys.source()?;
-        let segments = segments.as_ref().map(slice).transpose()?;
-        let first = segments.and_then(|segments| segments.first().copied()).unwrap_or(0);
+        let segments = segments_of(segments.as_ref(), ends.as_ref())?;
+        let count = keys.count(config.key_size());
+        let others = segments.map(|segments| keys_in_no_segment(segments, count as u32)).unwrap_or_default();
         self.sorted(py, config, &[("keys", keys)], row_length, segments, |mut sorted| {
-            // The device writes no indices for keys before the first segment.
-            sorted.replace("values", &(0..first).collect::<Vec<_>>())?;
+            // The device writes no indices for keys that are in no segment.
+            for range in others {
+                sorted.replace("values", range.start.into(), &range.collect::<Vec<_>>())?;
+            }
             sorted.take("values", 4 * keys.count(config.key_size()))
         })
     }
@@ -592,7 +598,7 @@ impl Device {
         config: SortConfig,
         inputs: &Inputs<'_>,
         row_length: Option<u32>,
-        segments: Option<&[u32]>,
+        segments: Option<[&[u32]; 2]>,
         take: impl FnOnce(Completed<'_>) -> Result<T> + Send,
     ) -> PyResult<T> {
         let count = inputs[0].1.count(config.key_size());
@@ -601,7 +607,7 @@ impl Device {
             let counts = (count, count / u64::from(length));
             return self.call(py, config, SegmentedSortBuffers::default(), counts, inputs, take);
         }
-        let Some(segments) = segments else {
+        let Some([begins, ends]) = segments else {
             return self.call(
                 py,
                 config.large_counts_for(count),
@@ -611,9 +617,11 @@ impl Device {
                 take,
             );
         };
-        let counts = (count, segments.len() as u64);
-        let inputs: Vec<_> = inputs.iter().copied().chain([("segments", words(segments))]).collect();
+        let counts = (count, begins.len() as u64);
+        let of_segments = [("segments", words(begins)), ("segment_ends", words(ends))];
+        let inputs: Vec<_> = inputs.iter().copied().chain(of_segments).collect();
         let config = SegmentedSortConfig::from(config);
+        let config = if ends.is_empty() { config } else { config.ranges() };
         self.call(py, config, SegmentedSortBuffers::default(), counts, &inputs, take)
     }
 
@@ -636,4 +644,13 @@ impl Device {
             Ok((elements, selected.take("destination_indices", 4 * kept)?, selected_count))
         })
     }
+}
+
+/// The begins of segments, and their ends, none of which are given where each ends with the next.
+fn segments_of<'a>(
+    begins: Option<&'a PyReadonlyArray1<'_, u32>>,
+    ends: Option<&'a PyReadonlyArray1<'_, u32>>,
+) -> PyResult<Option<[&'a [u32]; 2]>> {
+    let ends = ends.map(slice).transpose()?.unwrap_or_default();
+    Ok(begins.map(slice).transpose()?.map(|begins| [begins, ends]))
 }

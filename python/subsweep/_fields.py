@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
+from numpy.lib import recfunctions
 
 from ._device import current
 from ._types import NDArray, SUPPORTED, bytes_of, element_of, host_array
@@ -53,6 +54,14 @@ def _field(dtype: np.dtype[Any], name: str, descending: bool) -> _Field:
     return element, offset, descending
 
 
+def _repacked(dtype: np.dtype[Any]) -> str:
+    """Return an expression for the structures in a multiple of 4 bytes, to which fields of a byte or two do not align them."""
+    if recfunctions.repack_fields(dtype, align=True).itemsize % 4 == 0 < dtype.itemsize:
+        return _ALIGNED
+    padded = "numpy.lib.recfunctions.append_fields(a, 'pad', numpy.zeros(len(a), 'u4'), usemask=False)"
+    return _ALIGNED.replace("(a,", f"({padded},")
+
+
 def _checked(a: Any, by: Optional[By], axis: Optional[int], descending: bool) -> Tuple[NDArray, List[_Field]]:
     array = host_array(a, "a")
     if array.dtype.names is None:
@@ -62,7 +71,7 @@ def _checked(a: Any, by: Optional[By], axis: Optional[int], descending: bool) ->
     if array.dtype.hasobject:
         raise TypeError(f"a is of {array.dtype}, which refers to objects, and a sort moves bytes: use numpy.sort")
     if array.dtype.itemsize % 4 or array.dtype.itemsize == 0:
-        raise TypeError(f"a has structures of {array.dtype.itemsize} bytes, no multiple of 4: give {_ALIGNED}")
+        raise TypeError(f"a has structures of {array.dtype.itemsize} bytes, no multiple of 4: give {_repacked(array.dtype)}")
     names = [by] if isinstance(by, str) else list(array.dtype.names if by is None else by)
     return array, [_field(array.dtype, name, descending) for name in names]
 

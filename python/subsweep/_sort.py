@@ -36,20 +36,31 @@ Segments = npt.NDArray[np.uint32]
 
 
 def _sorted(
-    array: Numbers, descending: bool, order: Order, segments: Optional[Segments], length: Optional[int] = None
+    array: Numbers,
+    descending: bool,
+    order: Order,
+    segments: Optional[Segments],
+    length: Optional[int] = None,
+    ends: Optional[Segments] = None,
 ) -> Numbers:
     if array.size == 0:
         return array
-    result, _ = device_of(array).sort(data(array), element(array), None, 0, descending, order, length, segments)
+    device = device_of(array)
+    result, _ = device.sort(data(array), element(array), None, 0, descending, order, length, segments, ends)
     return given(result, array.dtype, array.shape)
 
 
 def _argsort(
-    array: Numbers, descending: bool, order: Order, segments: Optional[Segments], length: Optional[int] = None
+    array: Numbers,
+    descending: bool,
+    order: Order,
+    segments: Optional[Segments],
+    length: Optional[int] = None,
+    ends: Optional[Segments] = None,
 ) -> Numbers:
     if array.size == 0:
         return like(array, np.empty(array.shape, index_dtype(array)))
-    indices = device_of(array).argsort(data(array), element(array), descending, order, length, segments)
+    indices = device_of(array).argsort(data(array), element(array), descending, order, length, segments, ends)
     return indices_of(indices, array.shape)
 
 
@@ -140,7 +151,7 @@ def sort_pairs(
     keys : array_like
         One dimension.
     values : array_like
-        A value, or a row, for each key: of 4 or 8 bytes, or any other size by a gather.
+        A value, or a row, for each key, of any size: of a multiple of 4 bytes up to 16 KiB by the sort itself, or by a gather.
     descending, order : optional
         As in `sort`.
 
@@ -166,10 +177,11 @@ def sort_pairs(
     row_size = value_array.nbytes // len(value_array)
     if value_array.dtype.hasobject:
         raise TypeError(f"values is of {value_array.dtype}, which refers to objects, and a sort moves bytes: use numpy.take")
-    if row_size in (4, 8):
+    # Values that a sort moves itself.
+    if row_size % 4 == 0 and 4 <= row_size <= 16384:
         device = device_of(key_array, value_array)
         sorted_keys, moved = device.sort(
-            data(key_array), element(key_array), data(value_array), row_size, descending, order, None, None
+            data(key_array), element(key_array), data(value_array), row_size, descending, order, None, None, None
         )
         return (
             given(sorted_keys, key_array.dtype, key_array.shape),
@@ -215,7 +227,12 @@ def lexsort(keys: Union[Sequence[Any], NDArray], *, order: Order = "numpy") -> N
 
 
 def segmented_sort(
-    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
+    a: npt.ArrayLike,
+    segments: npt.ArrayLike,
+    *,
+    ends: Optional[npt.ArrayLike] = None,
+    descending: bool = False,
+    order: Order = "numpy",
 ) -> Numbers:
     """Return a copy of an array of one dimension with each segment sorted by itself.
 
@@ -226,6 +243,9 @@ def segmented_sort(
     segments : array_like of int
         Indices at which segments begin, in ascending order; a segment ends where the next begins. Elements before the first
         segment stay where they are, and of two segments that begin at one index the first is empty.
+    ends : array_like of int, optional
+        The end of each segment. Segments are then in any order, leave out elements, which stay where they are, and do not
+        overlap; one that ends before it begins is empty.
     descending, order : optional
         As in `sort`.
 
@@ -238,16 +258,23 @@ def segmented_sort(
     >>> import subsweep
     >>> subsweep.segmented_sort([3, 2, 9, 1, 4], [0, 2])
     array([2, 3, 1, 4, 9])
+    >>> subsweep.segmented_sort([3, 2, 9, 8, 7, 1], [4, 0], ends=[6, 2])
+    array([2, 3, 9, 8, 1, 7])
     """
     array = vector(a)
-    begins = segments32(segments, len(array))
+    begins, ends32 = _segments(segments, ends, len(array))
     if len(begins) == 0:
         return like(array, np.array(array))
-    return _sorted(array, descending, order, begins)
+    return _sorted(array, descending, order, begins, None, ends32)
 
 
 def segmented_argsort(
-    a: npt.ArrayLike, segments: npt.ArrayLike, *, descending: bool = False, order: Order = "numpy"
+    a: npt.ArrayLike,
+    segments: npt.ArrayLike,
+    *,
+    ends: Optional[npt.ArrayLike] = None,
+    descending: bool = False,
+    order: Order = "numpy",
 ) -> Numbers:
     """Return the indices, into all of `a`, that sort each segment by itself.
 
@@ -264,10 +291,25 @@ def segmented_argsort(
     array([1, 0, 3, 4, 2])
     """
     array = vector(a)
-    begins = segments32(segments, len(array))
+    begins, ends32 = _segments(segments, ends, len(array))
     if len(begins) == 0:
         return like(array, np.arange(len(array), dtype=index_dtype(array)))
-    return _argsort(array, descending, order, begins)
+    return _argsort(array, descending, order, begins, None, ends32)
+
+
+def _segments(
+    segments: npt.ArrayLike, ends: Optional[npt.ArrayLike], count: int
+) -> Tuple[Segments, Optional[Segments]]:
+    if ends is None:
+        return segments32(segments, count), None
+    begins, ends32 = (segments32(indices, count, in_any_order=True) for indices in (segments, ends))
+    if len(ends32) != len(begins):
+        raise ValueError(f"ends has {len(ends32)} indices, and there are {len(begins)} segments: give the end of each")
+    used = begins < ends32
+    order = np.argsort(begins[used], kind="stable")
+    if bool(np.any(begins[used][order][1:] < ends32[used][order][:-1])):
+        raise ValueError("segments overlap, and each element is sorted once: segmented_sort the slices one by one")
+    return begins, ends32
 
 
 def topk(

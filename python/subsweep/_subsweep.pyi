@@ -44,6 +44,7 @@ class Device:
         order: str,
         row_length: Optional[int],
         segments: _Segments,
+        ends: _Segments,
     ) -> Tuple[_Bytes, _Bytes]: ...
     def argsort(
         self,
@@ -53,6 +54,7 @@ class Device:
         order: str,
         row_length: Optional[int],
         segments: _Segments,
+        ends: _Segments,
     ) -> _Bytes: ...
     def sort_structures(
         self, structures: _Bytes, structure_size: int, fields: List[Tuple[str, int, bool]], order: str

@@ -98,6 +98,8 @@ def test_refusals():
         subsweep.sort(np.zeros(2, [("a", ">u4")]))
     with pytest.raises(TypeError, match="objects"):
         subsweep.sort(np.zeros(2, [("a", "<u4"), ("o", "O")]), by="a")
+    with pytest.raises(TypeError, match="'pad'"):
+        subsweep.sort(np.zeros(2, [("c", "|u1"), ("s", "S2")]), by="c")
     odd = np.array([(1, 2.5), (0, 1.5)], [("c", "|u1"), ("x", "<f4")])
     with pytest.raises(TypeError, match="align=True"):
         subsweep.sort(odd)

@@ -61,13 +61,32 @@ def test_sort_pairs(dtype, value):
 
 
 def test_sort_pairs_of_rows():
-    keys, values = random_array(np.int64, 500), random_array(np.float32, (500, 3))
-    order = np.argsort(keys, kind="stable")
-    got = subsweep.sort_pairs(keys, values)
-    assert_same(got[1], values[order])
+    # The sort moves the first two, and a gather the others.
+    for value, columns in [(np.float32, 3), (np.float64, 2048), (np.uint8, 7), (np.float64, 2049)]:
+        keys, values = random_array(np.int64, 500), random_array(value, (500, columns))
+        order = np.argsort(keys, kind="stable")
+        got = subsweep.sort_pairs(keys, values)
+        assert_same(got[0], keys[order])
+        assert_same(got[1], values[order])
     assert_same(subsweep.sort_pairs(keys[:0], values[:0])[1], values[:0])
     with pytest.raises(ValueError, match="each of 500 keys"):
         subsweep.sort_pairs(keys, values[1:])
+
+
+def test_segments_with_ends(dtype):
+    a = random_array(dtype, 3000, few=True, special=True)
+    begins, ends = [2000, 5, 7, 900, 2999, 100], [2900, 6, 7, 2000, 2998, 777]
+    expected, order = a.copy(), np.arange(3000)
+    for begin, end in zip(begins, ends):
+        if begin < end:
+            expected[begin:end] = np.sort(a[begin:end], kind="stable")
+            order[begin:end] = begin + np.argsort(a[begin:end], kind="stable")
+    assert_same(subsweep.segmented_sort(a, begins, ends=ends), expected)
+    assert_same(subsweep.segmented_argsort(a, begins, ends=ends), order)
+    with pytest.raises(ValueError, match="segments overlap"):
+        subsweep.segmented_sort(a, [0, 10], ends=[11, 20])
+    with pytest.raises(ValueError, match="give the end of each"):
+        subsweep.segmented_argsort(a, [0, 10], ends=[11])
 
 
 def test_lexsort(dtype):

@@ -41,6 +41,10 @@ pub struct SubsweepFunctionsCreateInfo {
     pub module_count: u32,
     /// Words of `functions_data` that the functions read, at least: a recording with less is refused.
     pub data_words: u32,
+    /// Words that transform computes an element from: SOURCE_WORDS of the functions; 0 without it.
+    pub source_words: u32,
+    /// Words of a result that store makes of an element: RESULT_WORDS of the functions; 0 without it.
+    pub result_words: u32,
 }
 
 // SAFETY: numbers and pointers.
@@ -88,8 +92,15 @@ pub unsafe extern "C" fn subsweep_functions_create(
 /// Those of [`subsweep_functions_create`].
 unsafe fn made(info: &SubsweepFunctionsCreateInfo) -> Result<Functions> {
     let known: Vec<_> = USES.iter().flat_map(|(.., kernels)| *kernels).copied().collect();
-    if !(1..=Functions::MAX_ELEMENT_WORDS).contains(&info.element_words) {
-        return Err(unknown("element_words", info.element_words, "there are 1 to 1024"));
+    let (source_words, result_words) = (info.source_words, info.result_words);
+    for (name, words) in [
+        ("element_words", info.element_words),
+        ("source_words", source_words.max(1)),
+        ("result_words", result_words.max(1)),
+    ] {
+        if !(1..=Functions::MAX_ELEMENT_WORDS).contains(&words) {
+            return Err(unknown(name, words, "there are 1 to 1024"));
+        }
     }
     let count = info.module_count as usize;
     if count > 0 && info.modules.is_null() {
@@ -122,6 +133,12 @@ unsafe fn made(info: &SubsweepFunctionsCreateInfo) -> Result<Functions> {
     let name =
         unsafe { text(info.name) }.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     // SAFETY: as the caller promises.
-    let functions = unsafe { Functions::new(name.leak(), info.element_words, modules.leak()) };
+    let mut functions = unsafe { Functions::new(name.leak(), info.element_words, modules.leak()) };
+    if source_words > 0 {
+        functions = functions.with_source(source_words);
+    }
+    if result_words > 0 {
+        functions = functions.with_result(result_words);
+    }
     Ok(functions.with_data(info.data_words))
 }

@@ -111,8 +111,11 @@ pub unsafe extern "C" fn subsweep_gpu_sort(
         // SAFETY: disjoint from the keys, and as the caller promises.
         let values = unsafe { &mut *values };
         let prepared = match info.row_length {
-            0 => gpu.prepare_keys(config, keys, values),
-            _ => gpu.prepare_segments(in_rows(config.into(), info), keys, values, &[]),
+            0 => {
+                check_has_no_ranges(info)?;
+                gpu.prepare_keys(config, keys, values)
+            }
+            _ => gpu.prepare_segments(in_segments(config.into(), info), keys, values, &[]),
         };
         Ok(prepared?.run_or_keep()?)
     };
@@ -168,7 +171,7 @@ pub unsafe extern "C" fn subsweep_gpu_reduce(
             Some(_) => return Err(unknown("runs", info.runs, "runs are for recordings alone")),
         };
         let elements =
-            array(elements, "elements", count, config.row_size(), element_size(config.element_type()))?;
+            array(elements, "elements", count, config.source_size(), element_size(config.element_type()))?;
         let results = array(
             results,
             "results",

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
+use super::functions::functions;
 use super::*;
 use crate::histogram::{Histogram, HistogramBuffers, HistogramConfig, HistogramPlan, edge_words, even_edges};
 
@@ -30,6 +31,9 @@ pub struct SubsweepHistogramPlanCreateInfo {
     /// The number of columns, 1 to 65,536: the values of a row. Each column has a histogram of its own. At most
     /// 2^28 columns times bins.
     pub column_count: u32,
+    /// Functions whose key_of computes the values, of element_type, from elements that `source` has then, in one column; 0 for
+    /// none.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -56,6 +60,8 @@ pub struct SubsweepHistogramInfo {
     pub counts: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -128,6 +134,7 @@ pub unsafe extern "C" fn subsweep_histogram_plan_create(
             _ => HistogramConfig::even,
         };
         let config = of_bins(element, info.bin_count).columns(info.column_count);
+        let config = functions(info.functions)?.map_or(config, |functions| config.computed(functions));
         Ok(options!(config, flags, SUBSWEEP_HISTOGRAM_INDIRECT_COUNT_BIT => indirect_count,
             SUBSWEEP_HISTOGRAM_WEIGHTED_BIT => weighted))
     };
@@ -153,7 +160,10 @@ pub unsafe extern "C" fn subsweep_cmd_histogram(
 ) -> VkResult {
     let buffers = |info: &SubsweepHistogramInfo| {
         flags("SubsweepHistogramInfo.flags", info.flags, 0)?;
-        Ok((buffers!(info, HistogramBuffers { source, edges, weights, counts }), info.count.checked()?))
+        Ok((
+            buffers!(info, HistogramBuffers { source, edges, weights, counts, functions_data }),
+            info.count.checked()?,
+        ))
     };
     // SAFETY: as the caller promises.
     unsafe { record::<Histogram, _>(plan, command_buffer, info, buffers) }

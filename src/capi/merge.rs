@@ -1,5 +1,6 @@
 //! Merge.
 
+use super::functions::functions;
 use super::*;
 use crate::merge::{Merge, MergeBuffers, MergeConfig, MergePlan};
 
@@ -24,6 +25,8 @@ pub struct SubsweepMergePlanCreateInfo {
     pub element_type: SubsweepElementType,
     /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 for a merge of keys alone.
     pub words_per_value: u32,
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -55,6 +58,8 @@ pub struct SubsweepMergeInfo {
     pub destination_values: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -77,7 +82,7 @@ impl Exported for Merge {
 ///
 /// Scratch: none, or 32 bytes with an indirect count.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words, and for descending order with functions.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -89,8 +94,11 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepMergePlanCreateInfo| {
         let flags = flags("SubsweepMergeFlags", info.flags, 2 * SUBSWEEP_MERGE_NUMPY_ORDER_BIT - 1)?;
-        let element = element_type("element_type", info.element_type)?;
-        let config = MergeConfig::keys(element).values(info.words_per_value);
+        let config = match functions(info.functions)? {
+            Some(functions) => MergeConfig::custom(functions),
+            None => MergeConfig::keys(element_type("element_type", info.element_type)?),
+        };
+        let config = config.values(info.words_per_value);
         Ok(options!(config, flags,
             SUBSWEEP_MERGE_DESCENDING_BIT => descending, SUBSWEEP_MERGE_INDIRECT_COUNT_BIT => indirect_count,
             SUBSWEEP_MERGE_NUMPY_ORDER_BIT => order(FloatOrder::Numpy)
@@ -119,8 +127,10 @@ pub unsafe extern "C" fn subsweep_cmd_merge(
 ) -> VkResult {
     let buffers = |info: &SubsweepMergeInfo| {
         flags("SubsweepMergeInfo.flags", info.flags, 0)?;
-        let buffers =
-            buffers!(info, MergeBuffers { a, b, a_values, b_values, destination, destination_values });
+        let buffers = buffers!(
+            info,
+            MergeBuffers { a, b, a_values, b_values, destination, destination_values, functions_data }
+        );
         Ok((buffers, (info.a_count.checked()?, info.b_count.checked()?).into()))
     };
     // SAFETY: as the caller promises.

@@ -97,6 +97,8 @@ pub struct SubsweepReduceInfo {
     pub unique_keys: SubsweepAddressRange,
     /// For a plan with keys: the number of runs, uint32_t. Otherwise 0.
     pub run_count: SubsweepAddressRange,
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -199,7 +201,15 @@ pub unsafe extern "C" fn subsweep_cmd_reduce(
         flags("SubsweepReduceInfo.flags", info.flags, 0)?;
         let buffers = buffers!(
             info,
-            ReduceBuffers { source, segments, segment_ends, destination, unique_keys, run_count }
+            ReduceBuffers {
+                source,
+                segments,
+                segment_ends,
+                destination,
+                unique_keys,
+                run_count,
+                functions_data
+            }
         );
         Ok((buffers, info.count.checked()?))
     };

@@ -33,6 +33,8 @@ pub struct SubsweepScanInfo {
     pub initial_on_host: *const c_void,
     /// Bytes at `initial_on_host`: those of a row.
     pub initial_on_host_size: usize,
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers, handles and a pointer.
@@ -135,7 +137,7 @@ pub unsafe extern "C" fn subsweep_cmd_scan(
 ) -> VkResult {
     let buffers = |info: &SubsweepScanInfo| {
         flags("SubsweepScanInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, ScanBuffers { source, destination, segments });
+        let buffers = buffers!(info, ScanBuffers { source, destination, segments, functions_data });
         // SAFETY: as the caller promises.
         let buffers = buffers.initial(unsafe { initial(info) }?);
         Ok((buffers, info.count.checked()?))

@@ -103,7 +103,7 @@ pub struct SubsweepScanPlanCreateInfo {
     /// length: each other length compiles its own.
     pub row_length: u32,
     /// Functions whose identity and combine scan elements of their own, in place of element_type and scan_operator; 0 for
-    /// none.
+    /// none. With transform or store the source and the destination have other rows, and recordings are out of place.
     pub functions: SubsweepFunctions,
 }
 

@@ -1,5 +1,6 @@
 //! Search.
 
+use super::functions::functions;
 use super::*;
 use crate::search::{Search, SearchBuffers, SearchConfig};
 
@@ -28,6 +29,8 @@ pub struct SubsweepSearchPlanCreateInfo {
     pub sorted_length: u32,
     /// Needles of a row; 0 without rows.
     pub needle_length: u32,
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -53,6 +56,8 @@ pub struct SubsweepSearchInfo {
     pub positions: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -83,10 +88,13 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepSearchPlanCreateInfo| {
         let flags = flags("SubsweepSearchFlags", info.flags, 2 * SUBSWEEP_SEARCH_TOTAL_ORDER_BIT - 1)?;
-        let element = element_type("element_type", info.element_type)?;
-        let config = match flags & SUBSWEEP_SEARCH_UPPER_BOUND_BIT {
-            0 => SearchConfig::lower_bound(element),
-            _ => SearchConfig::upper_bound(element),
+        let element = || element_type("element_type", info.element_type);
+        let is_upper_bound = flags & SUBSWEEP_SEARCH_UPPER_BOUND_BIT != 0;
+        let config = match functions(info.functions)? {
+            Some(functions) if is_upper_bound => SearchConfig::custom_upper_bound(functions),
+            Some(functions) => SearchConfig::custom_lower_bound(functions),
+            None if is_upper_bound => SearchConfig::upper_bound(element()?),
+            None => SearchConfig::lower_bound(element()?),
         };
         let config = match (info.sorted_length, info.needle_length) {
             (0, 0) => config,
@@ -120,7 +128,7 @@ pub unsafe extern "C" fn subsweep_cmd_search(
 ) -> VkResult {
     let buffers = |info: &SubsweepSearchInfo| {
         flags("SubsweepSearchInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, SearchBuffers { sorted, needles, positions });
+        let buffers = buffers!(info, SearchBuffers { sorted, needles, positions, functions_data });
         Ok((buffers, (info.sorted_count.checked()?, info.needle_count.checked()?).into()))
     };
     // SAFETY: as the caller promises.

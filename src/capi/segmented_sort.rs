@@ -30,16 +30,19 @@ pub struct SubsweepSegmentedSortInfo {
     pub segments: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// With SUBSWEEP_SORT_RANGES_BIT in the plan: the index after the last key of each segment, uint32_t; otherwise 0.
+    pub segment_ends: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepSegmentedSortInfo, scratch, 160);
 
-/// The same sort along rows, if C describes one.
-pub(super) const fn in_rows(
+/// The same sort along rows, or of ranges, if C describes one.
+pub(super) const fn in_segments(
     config: SegmentedSortConfig,
     info: &SubsweepSortPlanCreateInfo,
 ) -> SegmentedSortConfig {
+    let config = if info.flags & SUBSWEEP_SORT_RANGES_BIT != 0 { config.ranges() } else { config };
     if info.row_length > 0 { config.along_rows(info.row_length) } else { config }
 }
 
@@ -72,7 +75,7 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
     let config = |_: &Device, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
         let sort = unsafe { sort_config(info, None) }?;
-        Ok(in_rows(SegmentedSortConfig::new(sort), info))
+        Ok(in_segments(SegmentedSortConfig::new(sort), info))
     };
     // SAFETY: as the caller promises.
     unsafe { create_plan::<SegmentedSort, _>(device, info, plan, config) }
@@ -81,11 +84,11 @@ pub unsafe extern "C" fn subsweep_segmented_sort_plan_create(
 /// Records the sort of `info->count` keys, each of `info->segment_count` segments by itself.
 ///
 /// 2. Memory: `keys`, `values` and `segments`, and `keys_alt` and `values_alt` of a form that has them, disjoint.
-/// 3. Commands: all ranges are written, except those that are only read: `segments`, an argsort's `keys`, and an
+/// 3. Commands: all ranges are written, except those that are only read: `segments`, `segment_ends`, an argsort's `keys`, and an
 ///    input that is kept.
 /// 4. Limits: no segments, a single key and an empty bit range record nothing either, except that a sort of at
 ///    least one key in a segment writes indices, and a sort out of place its output. A segment that begins at or
-///    beyond the count is empty. If offsets are not ascending, any segment may be left unsorted, and keys in
+///    beyond the count is empty. If offsets are not ascending, or ranges overlap, any segment may be left unsorted, and keys in
 ///    overlapping segments may be lost, duplicated or mixed; no other memory is accessed.
 /// 5. Result: in `keys` and `values`, also of a double buffer; with SUBSWEEP_SORT_OUT_OF_PLACE_BIT in `keys_alt`
 ///    and `values_alt`; for an argsort in `values`, and `keys` are unchanged. Indices count from the first of all
@@ -104,7 +107,9 @@ pub unsafe extern "C" fn subsweep_cmd_segmented_sort(
     let buffers = |info: &SubsweepSegmentedSortInfo| {
         flags("SubsweepSegmentedSortInfo.flags", info.flags, 0)?;
         let sort = buffers!(info, SortBuffers { keys, values, keys_alt, values_alt });
-        let buffers = SegmentedSortBuffers::new(sort, info.segments.checked("segments")?);
+        let [begins, ends] = [("segments", &info.segments), ("segment_ends", &info.segment_ends)]
+            .map(|(name, range)| range.checked(name));
+        let buffers = SegmentedSortBuffers::ranges(sort, begins?, ends?);
         Ok((buffers, (info.count.checked()?, info.segment_count.checked()?).into()))
     };
     // SAFETY: as the caller promises.

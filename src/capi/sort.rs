@@ -21,6 +21,8 @@ pub const SUBSWEEP_SORT_VALUES_ARGSORT: SubsweepSortValues = 3;
 /// Keys are sorted, and the values receive the index that each had, as uint32_t: pairs whose values begin as
 /// 0, 1, 2, ... and are not read. Out of place, `values` may be 0.
 pub const SUBSWEEP_SORT_VALUES_INDICES: SubsweepSortValues = 4;
+/// Pairs with a value of `value_size` bytes, in a separate range: of more than 8 it moves once, after the passes.
+pub const SUBSWEEP_SORT_VALUES_PAIRS: SubsweepSortValues = 5;
 
 /// Options of a sort plan: several of SUBSWEEP_SORT_..._BIT, or 0.
 pub type SubsweepSortFlags = u32;
@@ -57,6 +59,9 @@ pub const SUBSWEEP_SORT_DISCARDS_KEYS_BIT: SubsweepSortFlags = 128;
 /// Floats in the order of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal
 /// keys keep their bits and their order.
 pub const SUBSWEEP_SORT_NUMPY_ORDER_BIT: SubsweepSortFlags = 256;
+/// Of a segmented sort: segments end where segment_ends says, not where the next begins. They may be in any order and leave out keys,
+/// and do not overlap; one that ends before it begins is empty.
+pub const SUBSWEEP_SORT_RANGES_BIT: SubsweepSortFlags = 512;
 
 const FORMS: SubsweepSortFlags =
     SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT;
@@ -91,6 +96,8 @@ pub struct SubsweepSortPlanCreateInfo {
     /// Functions whose key_of computes the keys, of key_type, from elements that `keys` has then, and that are not changed; 0
     /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES.
     pub functions: SubsweepFunctions,
+    /// With SUBSWEEP_SORT_VALUES_PAIRS the size of a value: a multiple of 4 bytes, up to 16384; otherwise 0.
+    pub value_size: u32,
 }
 
 // SAFETY: numbers and a pointer.
@@ -125,6 +132,14 @@ pub struct SubsweepSortInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepSortInfo, scratch, 128);
 
+/// Refuses ranges of a sort without segments.
+pub(super) fn check_has_no_ranges(info: &SubsweepSortPlanCreateInfo) -> Result<()> {
+    match info.flags & SUBSWEEP_SORT_RANGES_BIT {
+        0 => Ok(()),
+        flag => Err(unknown("SubsweepSortFlags", flag, "ranges are of segments, in recordings alone")),
+    }
+}
+
 /// The configuration that C describes, for a device; without one no algorithm may be named.
 ///
 /// # Safety
@@ -140,12 +155,16 @@ pub(super) unsafe fn sort_config(
         SUBSWEEP_SORT_VALUES_8_BYTES => SortConfig::pairs(key, ValueSize::B8),
         SUBSWEEP_SORT_VALUES_ARGSORT => SortConfig::argsort(key),
         SUBSWEEP_SORT_VALUES_INDICES => SortConfig::keys_and_indices(key),
+        SUBSWEEP_SORT_VALUES_PAIRS => SortConfig::pairs(key, ValueSize::new(info.value_size as usize)?),
         value => return Err(unknown("values", value, "see SUBSWEEP_SORT_VALUES_...")),
     };
+    if let (false, value @ 1..) = (info.values == SUBSWEEP_SORT_VALUES_PAIRS, info.value_size) {
+        return Err(unknown("value_size", value, "give SUBSWEEP_SORT_VALUES_PAIRS with it, or 0"));
+    }
     if let Some(functions) = functions(info.functions)? {
         config = config.computed(functions);
     }
-    let flags = flags("SubsweepSortFlags", info.flags, 2 * SUBSWEEP_SORT_NUMPY_ORDER_BIT - 1)?;
+    let flags = flags("SubsweepSortFlags", info.flags, 2 * SUBSWEEP_SORT_RANGES_BIT - 1)?;
     if flags & SUBSWEEP_SORT_BIT_RANGE_BIT != 0 {
         config = config.bits(info.begin_bit..info.end_bit);
     } else if let value @ 1.. = info.begin_bit | info.end_bit {
@@ -211,6 +230,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
             let known = "rows are sorted by subsweep_segmented_sort_plan_create";
             return Err(unknown("row_length", info.row_length, known));
         }
+        check_has_no_ranges(info)?;
         // SAFETY: as the caller promises.
         unsafe { sort_config(info, Some(device.capabilities())) }
     };

@@ -1,5 +1,6 @@
 //! Structure sort.
 
+use super::functions::functions;
 use super::*;
 use crate::sort::{Field, Key, StructureSort, StructureSortBuffers, StructureSortConfig};
 
@@ -44,12 +45,15 @@ pub struct SubsweepStructureSortPlanCreateInfo {
     pub struct_size: u32,
     /// Options.
     pub flags: SubsweepStructureSortFlags,
-    /// Size of a structure in bytes: a multiple of 4, up to 2^20.
+    /// Size of a structure in bytes: a multiple of 4, up to 2^20. 0 with functions.
     pub structure_size: u32,
-    /// The number of fields in the key, 1 to SUBSWEEP_MAX_FIELDS.
+    /// The number of fields in the key, 1 to SUBSWEEP_MAX_FIELDS. 0 with functions.
     pub field_count: u32,
     /// The key: fields of up to 16 bytes together, the most significant first. Those after field_count are not read.
     pub fields: [SubsweepField; SUBSWEEP_MAX_FIELDS as usize],
+    /// Functions whose less compares structures, which are their elements; structure_size and field_count are 0 then. 0 for a
+    /// sort by fields.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -73,6 +77,8 @@ pub struct SubsweepStructureSortInfo {
     pub indices: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
+    /// What a function of the caller reads besides, of any size; an empty range for none.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -95,10 +101,10 @@ fn field(info: &SubsweepField) -> Result<Field> {
     ))
 }
 
-/// Creates the plan of a sort of structures by several fields.
+/// Creates the plan of a sort of structures by several fields, or by a function of the caller.
 ///
 /// Scratch: for each structure a key of 4 or 8 bytes, unless of an argsort an index, and in place the structure; and
-/// the scratch of a sort of keys with indices that discards them.
+/// the scratch of a sort of keys with indices that discards them. With functions an index in place of key and scratch.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a size of structures, a number of fields or a size of the key out of
 /// range, and for a field that is outside of the structure or misaligned.
@@ -122,9 +128,16 @@ pub unsafe extern "C" fn subsweep_structure_sort_plan_create(
         if flags & both == both {
             return Err(unknown("SubsweepStructureSortFlags", both, "an argsort moves no structures"));
         }
-        let config = match flags & SUBSWEEP_STRUCTURE_SORT_ARGSORT_BIT {
-            0 => StructureSortConfig::structures(info.structure_size, key),
-            _ => StructureSortConfig::argsort(info.structure_size, key),
+        let is_argsort = flags & SUBSWEEP_STRUCTURE_SORT_ARGSORT_BIT != 0;
+        let config = match functions(info.functions)? {
+            Some(_) if (info.structure_size, info.field_count) != (0, 0) => {
+                let known = "structure_size and field_count are 0 with functions, which have theirs";
+                return Err(unknown("structure_size", info.structure_size, known));
+            }
+            Some(functions) if is_argsort => StructureSortConfig::custom_argsort(functions),
+            Some(functions) => StructureSortConfig::custom(functions),
+            None if is_argsort => StructureSortConfig::argsort(info.structure_size, key),
+            None => StructureSortConfig::structures(info.structure_size, key),
         };
         Ok(options!(config, flags,
             SUBSWEEP_STRUCTURE_SORT_INDIRECT_COUNT_BIT => indirect_count,
@@ -140,7 +153,7 @@ pub unsafe extern "C" fn subsweep_structure_sort_plan_create(
 /// 2. Memory: faster with `structures` and `sorted` at multiples of 16 and a structure size that is a multiple of 16.
 /// 4. Limits: a count of 1 in place records nothing either.
 /// 5. Result: in `structures`, in `sorted` or in `indices`, as the flags of the plan say. Stable: structures that agree
-///    in all fields of the key keep their order. Bytes that are not of the key may be anything.
+///    in all fields of the key, or neither of which is less, keep their order. Bytes that are not of the key may be anything.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -152,7 +165,7 @@ pub unsafe extern "C" fn subsweep_cmd_structure_sort(
 ) -> VkResult {
     let buffers = |info: &SubsweepStructureSortInfo| {
         flags("SubsweepStructureSortInfo.flags", info.flags, 0)?;
-        let buffers = buffers!(info, StructureSortBuffers { structures, sorted, indices });
+        let buffers = buffers!(info, StructureSortBuffers { structures, sorted, indices, functions_data });
         Ok((buffers, info.count.checked()?))
     };
     // SAFETY: as the caller promises.

@@ -1,5 +1,6 @@
 //! Top-k.
 
+use super::functions::functions;
 use super::*;
 use crate::top_k::{TopK, TopKBuffers, TopKConfig};
 
@@ -41,6 +42,8 @@ pub struct SubsweepTopKPlanCreateInfo {
     pub k: u32,
     /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 without values.
     pub words_per_value: u32,
+    /// Functions whose key_of computes the keys, of element_type, from elements that `source` has then; 0 for none.
+    pub functions: SubsweepFunctions,
 }
 
 // SAFETY: numbers.
@@ -56,7 +59,7 @@ pub struct SubsweepTopKInfo {
     pub flags: u32,
     /// The count of rows.
     pub count: SubsweepCount,
-    /// The rows, of column_count keys each.
+    /// The rows, of column_count keys each, or elements with functions in the plan.
     pub source: SubsweepAddressRange,
     /// The selected keys, k for each row; ignored with SUBSWEEP_TOP_K_NO_KEYS_BIT.
     pub destination: SubsweepAddressRange,
@@ -73,6 +76,8 @@ pub struct SubsweepTopKInfo {
     pub segments: SubsweepAddressRange,
     /// With SUBSWEEP_TOP_K_OWN_K_BIT the k of each row, uint32_t; otherwise ignored.
     pub ks: SubsweepAddressRange,
+    /// For a plan with functions: what they read besides; 0 if they read nothing.
+    pub functions_data: SubsweepAddressRange,
 }
 
 // SAFETY: numbers and handles.
@@ -112,6 +117,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
             _ => TopKConfig::smallest,
         };
         let config = of_order(element_type("element_type", info.element_type)?, info.column_count, info.k);
+        let config = functions(info.functions)?.map_or(config, |functions| config.computed(functions));
         Ok(options!(config.values(info.words_per_value), flags,
             SUBSWEEP_TOP_K_UNSORTED_BIT => unsorted, SUBSWEEP_TOP_K_NO_KEYS_BIT => without_keys,
             SUBSWEEP_TOP_K_NO_INDICES_BIT => without_indices, SUBSWEEP_TOP_K_INDIRECT_COUNT_BIT => indirect_count,
@@ -148,7 +154,8 @@ pub unsafe extern "C" fn subsweep_cmd_top_k(
                 source_values,
                 destination,
                 destination_indices,
-                destination_values
+                destination_values,
+                functions_data
             }
         );
         Ok((buffers, info.count.checked()?))

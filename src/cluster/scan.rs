@@ -147,9 +147,12 @@ impl Cluster<'_> {
         initial: Option<&[u32]>,
     ) -> Result<ScanTimes, ClusterError> {
         let config = config.out_of_place();
-        let segmented = Err(Error::Unsupported { reason: "Cluster::scan_buffers takes no segments" });
-        let unpacked = check_unpacked(config.element_type());
-        self.agree(if config.segments_by().is_some() { segmented } else { unpacked })?;
+        let refused = |reason| Err(Error::Unsupported { reason });
+        self.agree(match config.segments_by() {
+            Some(_) => refused("Cluster::scan_buffers takes no segments"),
+            None if config.stages().is_some() => refused("Cluster::scan_buffers takes no transform or store"),
+            None => check_unpacked(config.element_type()),
+        })?;
         let ranks = self.ranks(&config, row_count, &[]);
         let (carry, times) = self.carry(&config, &ranks, || -> Result<_> {
             let initial = initial.filter(|_| ranks.is_closed(self.rank()));

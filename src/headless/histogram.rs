@@ -50,6 +50,34 @@ impl Gpu {
         Ok(counts)
     }
 
+    /// As [`Self::histogram`], of values that a configuration computes from `elements`; `data` is what the function reads
+    /// besides, whole words, and `weights` are those of the elements, if the configuration has any.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it does not compute them, and the errors of [`Self::prepare_histogram`].
+    ///
+    /// # Safety
+    /// `data` is what the function reads; addresses in it are those of live memory of the device.
+    pub unsafe fn histogram_computed<T: bytemuck::Pod>(
+        &self,
+        config: HistogramConfig,
+        elements: &[T],
+        weights: &[u32],
+        edges: &[f64],
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
+        if !config.is_computed() {
+            return Err(Error::Unsupported {
+                reason: "Gpu::histogram_computed takes a computed configuration",
+            });
+        }
+        config.check(self.capabilities())?;
+        let mut counts = zeroed((config.counts_size() / 4) as usize)?;
+        let [elements, weights] = [bytemuck::cast_slice(elements), bytemuck::cast_slice(weights)];
+        self.prepare_counts(config, [elements, weights, data], edges, &mut counts)?.run()?;
+        Ok(counts)
+    }
+
     /// Prepares a histogram of values given as bytes, into `counts`: creates the plan, and computes the size of the
     /// memory, before any is allocated. `weights` are empty if the configuration has none.
     ///
@@ -65,6 +93,16 @@ impl Gpu {
         edges: &[f64],
         counts: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
+        self.prepare_counts(config, [values, weights, &[]], edges, counts)
+    }
+
+    fn prepare_counts<'a>(
+        &'a self,
+        config: HistogramConfig,
+        [values, weights, data]: [&'a [u8]; 3],
+        edges: &[f64],
+        counts: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
         let (bins, columns) = (config.bins() as usize, config.column_count() as usize);
         config.check(self.capabilities())?;
         let Some(edges) = edges.get(..=bins) else {
@@ -75,13 +113,15 @@ impl Gpu {
         // Later bins have no values.
         let possible_bins = words.len() / config.element_type().words() as usize - 1;
         let plan = self.plan(config.with_bins(possible_bins as u32))?;
-        let count = row_count(values, config.row_size(), config.element_type().size() as u64)?;
+        let value_size = if config.is_computed() { 4 } else { config.element_type().size() as u64 };
+        let count = row_count(values, config.row_size(), value_size)?;
         let (key_count, value_count) = (count * columns as u64, weights.len() as u64 / 4);
         if config.is_weighted() && (value_count != key_count || !weights.len().is_multiple_of(4)) {
             return Err(Error::ValueCountMismatch { key_count, value_count });
         }
         let counts = result_of(bytemuck::cast_slice_mut(counts), config.counts_size(), "the result")?;
-        let inputs = [("source", values), ("edges", bytemuck::cast_slice(&words)), ("weights", weights)];
+        let given = [("source", values), ("weights", weights), ("functions_data", data)];
+        let inputs = [&given[..], &[("edges", bytemuck::cast_slice(&words))]].concat();
         let slices = self.slices(plan, HistogramBuffers::default(), count, &inputs)?;
         counts.fill(0);
         Ok(Prepared::new(slices.device_size(), move |on_error| {
@@ -89,7 +129,7 @@ impl Gpu {
                 return Ok(());
             }
             let edges = bytemuck::cast_slice(&words);
-            let counted = slices.run(&[("source", values), ("edges", edges), ("weights", weights)])?;
+            let counted = slices.run(&[&given[..], &[("edges", edges)]].concat())?;
             if possible_bins == bins {
                 return counted.read_back([("counts", counts)], on_error);
             }

@@ -25,8 +25,34 @@ impl Gpu {
     pub fn merge_pairs<N: Number, V: Number>(
         &self,
         config: MergeConfig,
-        (a, a_values): (&[N], &[V]),
-        (b, b_values): (&[N], &[V]),
+        a: (&[N], &[V]),
+        b: (&[N], &[V]),
+    ) -> Result<(Vec<N>, Vec<V>)> {
+        self.merged(config, [a, b], &[])
+    }
+
+    /// As [`Self::merge_pairs`], by a function of the caller that reads `data` besides.
+    ///
+    /// # Errors
+    /// Those of [`Self::merge_pairs`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
+    ///
+    /// # Safety
+    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    pub unsafe fn merge_custom<N: Number, V: Number>(
+        &self,
+        config: MergeConfig,
+        a: (&[N], &[V]),
+        b: (&[N], &[V]),
+        data: &[u8],
+    ) -> Result<(Vec<N>, Vec<V>)> {
+        self.merged(config, [a, b], data)
+    }
+
+    fn merged<N: Number, V: Number>(
+        &self,
+        config: MergeConfig,
+        [(a, a_values), (b, b_values)]: [(&[N], &[V]); 2],
+        data: &[u8],
     ) -> Result<(Vec<N>, Vec<V>)> {
         check_type::<N>(config.element_type())?;
         check_value_type(config.value_size(), a_values)?;
@@ -36,7 +62,7 @@ impl Gpu {
         let keys_of = [a, b].map(bytemuck::cast_slice);
         let values_of = [a_values, b_values].map(bytemuck::cast_slice);
         let results = [bytemuck::cast_slice_mut(&mut keys), bytemuck::cast_slice_mut(&mut values)];
-        self.prepare_merge(config, keys_of, values_of, results)?.run()?;
+        self.prepared_merge(config, (keys_of, values_of, data), results)?.run()?;
         Ok((keys, values))
     }
 
@@ -53,9 +79,18 @@ impl Gpu {
         config: MergeConfig,
         keys: [&'a [u8]; 2],
         values: [&'a [u8]; 2],
+        merged: [&'a mut [u8]; 2],
+    ) -> Result<Prepared<'a>> {
+        self.prepared_merge(config, (keys, values, &[]), merged)
+    }
+
+    fn prepared_merge<'a>(
+        &'a self,
+        config: MergeConfig,
+        (keys, values, data): ([&'a [u8]; 2], [&'a [u8]; 2], &'a [u8]),
         [merged, merged_values]: [&'a mut [u8]; 2],
     ) -> Result<Prepared<'a>> {
-        let key_size = config.element_type().size() as u64;
+        let key_size = config.key_size();
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
         let counts = [count_of(keys[0])?, count_of(keys[1])?];
         let plan = self.plan(config)?;
@@ -68,7 +103,8 @@ impl Gpu {
             result_of(merged_values, count * config.value_size(), "the values of the result")?;
         let [a, b] = keys;
         let [a_values, b_values] = values;
-        let inputs = [("a", a), ("b", b), ("a_values", a_values), ("b_values", b_values)];
+        let inputs =
+            [("a", a), ("b", b), ("a_values", a_values), ("b_values", b_values), ("functions_data", data)];
         let slices = self.slices(plan, MergeBuffers::default(), (counts[0], counts[1]), &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             let results = [("destination", merged), ("destination_values", merged_values)];

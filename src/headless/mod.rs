@@ -48,6 +48,8 @@ pub use reduce::ReducedBytes;
 pub use run_length::RunLengths;
 pub use scan::ScanInputs;
 pub use scan_stream::{Backward, ScanStream, StreamError};
+#[doc(hidden)]
+pub use segmented_sort::{check_ranges, keys_in_no_segment};
 pub use select::{SelectInputs, Selected};
 #[cfg(feature = "capi")]
 pub(crate) use sort::Keys;

@@ -101,6 +101,32 @@ impl Gpu {
         Ok((numbers(&reduced.unique_keys)?, numbers(&reduced.results)?))
     }
 
+    /// Returns the reduction of `elements` by functions of the caller, whole results as words: of elements, and results, that
+    /// they compute as well. `data` is what they read besides, whole words; `offsets` are those of [`Self::reduce_segments`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a built-in operator and for runs of keys, and the errors of [`Self::prepare_reduce`].
+    ///
+    /// # Safety
+    /// `data` is what the functions read; addresses in it are those of live memory of the device.
+    pub unsafe fn reduce_computed<T: bytemuck::Pod>(
+        &self,
+        config: ReduceConfig,
+        elements: &[T],
+        offsets: &[u32],
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
+        if config.element_type().is_some() || config.reduced_runs().is_some_and(|runs| runs.key_size() > 0) {
+            return Err(Error::Unsupported {
+                reason: "Gpu::reduce_computed takes a ReduceConfig::custom, without runs of keys",
+            });
+        }
+        let mut reduced = ReducedBytes::default();
+        let elements = bytemuck::cast_slice(elements);
+        self.prepare_reduction(config, elements, bytemuck::cast_slice(offsets), data, &mut reduced)?.run()?;
+        numbers(&reduced.results)
+    }
+
     fn reduce_checked<N: Number>(
         &self,
         config: ReduceConfig,
@@ -127,9 +153,20 @@ impl Gpu {
         segments: &'a [u8],
         reduced: &'a mut ReducedBytes,
     ) -> Result<Prepared<'a>> {
+        self.prepare_reduction(config, rows, segments, &[], reduced)
+    }
+
+    fn prepare_reduction<'a>(
+        &'a self,
+        config: ReduceConfig,
+        rows: &'a [u8],
+        segments: &'a [u8],
+        data: &'a [u8],
+        reduced: &'a mut ReducedBytes,
+    ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
         let value_size = config.element_type().map_or(4, ElementType::size) as u64;
-        let count = row_count(rows, config.row_size(), value_size)?;
+        let count = row_count(rows, config.source_size(), value_size)?;
         let segments_size = segments.len() as u64;
         let key_size = config.reduced_runs().map_or(0, ReduceRuns::key_size);
         if key_size > 0 && segments_size != count * key_size {
@@ -146,7 +183,8 @@ impl Gpu {
         if config.reduced_runs() == Some(ReduceRuns::Offsets) {
             row_count(segments, 4, 4)?;
         }
-        let inputs = [("source", rows), ("segments", segments), ("segment_ends", ends)];
+        let inputs =
+            [("source", rows), ("segments", segments), ("segment_ends", ends), ("functions_data", data)];
         let slices = self.slices(plan, ReduceBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let results_size = slices.size("destination");

@@ -58,6 +58,38 @@ impl Gpu {
         self.prepare_scan(config, rows, inputs)?.run_or_keep()
     }
 
+    /// Returns the scan of `elements` by functions of the caller, whole results as words: of elements, and results, that they
+    /// compute as well. `data` is what they read besides, whole words.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a built-in operator, and the errors of [`Self::scan_with`].
+    ///
+    /// # Safety
+    /// `data` is what the functions read; addresses in it are those of live memory of the device.
+    pub unsafe fn scan_computed<T: bytemuck::Pod>(
+        &self,
+        mut config: ScanConfig,
+        elements: &[T],
+        inputs: ScanInputs<'_, u32>,
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
+        if config.element_type().is_some() {
+            return Err(Error::Unsupported { reason: "Gpu::scan_computed takes a ScanConfig::custom" });
+        }
+        let mut initial = InitialValue::Identity;
+        if let Some(row) = inputs.initial {
+            (initial, config) = (InitialValue::host(row)?, config.with_initial());
+        }
+        let elements = bytemuck::cast_slice(elements);
+        let count = row_count(elements, config.source_size(), 4)?;
+        let segments = bytemuck::cast_slice(inputs.segments);
+        let inputs = [("source", elements), ("segments", segments), ("functions_data", data)];
+        let buffers = ScanBuffers::default().initial(initial);
+        let slices = self.slices(self.plan(config)?, buffers, count, &inputs)?;
+        let words = slices.size("destination") / 4;
+        slices.run(&inputs)?.read("destination", words)
+    }
+
     /// Scans the first `count` rows of a buffer to another, and waits.
     #[cfg(feature = "mpi")]
     pub(crate) fn scan_buffers(
@@ -117,6 +149,10 @@ impl Gpu {
 
 /// Fails for results of another size than the elements.
 pub(super) fn check_in_place(config: &ScanConfig) -> Result<()> {
+    if config.stages().is_some() {
+        let reason = "slices and streams are scanned in place; call scan_computed for functions with transform or store";
+        return Err(Error::Unsupported { reason });
+    }
     if config.result_size() == config.row_size() {
         return Ok(());
     }

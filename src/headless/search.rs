@@ -14,10 +14,31 @@ impl Gpu {
     /// [`ElementMismatch`](crate::Error::ElementMismatch) for keys of another type than the configuration's, [`OutOfHostMemory`](crate::Error::OutOfHostMemory), and the
     /// errors of [`Self::prepare_search`] and [`Prepared::run`].
     pub fn search<N: Number>(&self, config: SearchConfig, sorted: &[N], needles: &[N]) -> Result<Vec<u32>> {
+        self.searched(config, [sorted, needles], &[])
+    }
+
+    /// As [`Self::search`], by a function of the caller that reads `data` besides.
+    ///
+    /// # Errors
+    /// Those of [`Self::search`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
+    ///
+    /// # Safety
+    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    pub unsafe fn search_custom<N: Number>(
+        &self,
+        config: SearchConfig,
+        sorted: &[N],
+        needles: &[N],
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
+        self.searched(config, [sorted, needles], data)
+    }
+
+    fn searched<N: Number>(&self, config: SearchConfig, keys: [&[N]; 2], data: &[u8]) -> Result<Vec<u32>> {
         check_type::<N>(config.element_type())?;
-        let mut positions = zeroed(needles.len())?;
-        let [sorted, needles] = [sorted, needles].map(bytemuck::cast_slice);
-        self.prepare_search(config, sorted, needles, &mut positions)?.run()?;
+        let keys = keys.map(bytemuck::cast_slice);
+        let mut positions = zeroed(keys[1].len() / config.key_size() as usize)?;
+        self.prepared_search(config, keys, data, &mut positions)?.run()?;
         Ok(positions)
     }
 
@@ -35,7 +56,17 @@ impl Gpu {
         needles: &'a [u8],
         positions: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
-        let key_size = config.element_type().size() as u64;
+        self.prepared_search(config, [sorted, needles], &[], positions)
+    }
+
+    fn prepared_search<'a>(
+        &'a self,
+        config: SearchConfig,
+        [sorted, needles]: [&'a [u8]; 2],
+        data: &'a [u8],
+        positions: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
+        let key_size = config.key_size();
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
         let counts = (count_of(sorted)?, count_of(needles)?);
         let plan = self.plan(config)?;
@@ -48,7 +79,7 @@ impl Gpu {
         }
         plan.check_count(counts)?;
         let positions = result_of(bytemuck::cast_slice_mut(positions), 4 * counts.1, "the result")?;
-        let inputs = [("sorted", sorted), ("needles", needles)];
+        let inputs = [("sorted", sorted), ("needles", needles), ("functions_data", data)];
         let slices = self.slices(plan, SearchBuffers::default(), counts, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             slices.run(&inputs)?.read_back([("positions", positions)], on_error)

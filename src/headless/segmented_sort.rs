@@ -1,15 +1,18 @@
 //! Segmented sort on slices.
 
+use std::ops::Range;
+
 use super::slices::{check_type, row_count};
 use super::sort::{Keys, check_bytes, check_pairs, check_value_size};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, in_range};
 use crate::primitives::Number;
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
-    /// segment ends where the next begins, and the last with the keys. [Along rows](SegmentedSortConfig::along_rows) it is empty.
+    /// segment ends where the next begins, and the last with the keys. Of [ranges](SegmentedSortConfig::ranges) they are the
+    /// indices at which all begin, then those at which they end. [Along rows](SegmentedSortConfig::along_rows) it is empty.
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] if the keys are not of the configuration's type, [`Error::ValueSizeMismatch`] if it
@@ -91,7 +94,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
-    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys; along rows
+    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, or ranges overlap; along rows
     /// [`Error::RowLengthMismatch`] if the keys are not whole rows, and [`Error::Unsupported`] for segments; and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan).
     pub fn prepare_segmented_sort<'a>(
@@ -112,9 +115,16 @@ impl Gpu {
         segments: &'a [u32],
     ) -> Result<Prepared<'a>> {
         let count = check_bytes(config.sort(), keys.bytes(), values)?;
-        check_segments(segments, count)?;
+        let (begins, ends) = match config.has_ranges() {
+            true => segments.split_at(row_count(bytemuck::cast_slice(segments), 8, 4)? as usize),
+            false => (segments, &[][..]),
+        };
+        match config.has_ranges() {
+            true => check_ranges([begins, ends], count)?,
+            false => check_segments(begins, count)?,
+        }
         let segment_count = match config.row_length() {
-            None => segments.len() as u64,
+            None => begins.len() as u64,
             Some(_) if !segments.is_empty() => {
                 let reason = "a sort along rows has the rows as its segments: give none";
                 return Err(Error::Unsupported { reason });
@@ -127,11 +137,12 @@ impl Gpu {
         // Slices are sorted in place, whatever the form of a recording.
         let plan = self.plan(config.in_place())?;
         let counts = (count, segment_count);
-        let segments = config.row_length().is_none().then_some(segments);
-        let of_segments = segments.map(|segments| ("segments", bytemuck::cast_slice(segments)));
+        let of_segments = [("segments", begins), ("segment_ends", ends)];
+        let of_segments = of_segments.map(|(name, indices)| (name, bytemuck::cast_slice(indices)));
         let inputs = [("keys", keys.bytes()), ("values", &*values)];
         let inputs: Vec<_> = inputs.into_iter().chain(of_segments).collect();
         let slices = self.slices(plan, SegmentedSortBuffers::default(), counts, &inputs)?;
+        let segments = config.row_length().is_none().then_some([begins, ends]);
         Ok(slices.sorted(*config.sort(), keys, values, segments))
     }
 }
@@ -146,4 +157,41 @@ pub(super) fn check_segments(segments: &[u32], count: u64) -> Result<()> {
         earliest = begin;
     }
     Ok(())
+}
+
+/// Checks that segments do not overlap, and end at most at `count`.
+#[doc(hidden)]
+pub fn check_ranges([begins, ends]: [&[u32]; 2], count: u64) -> Result<()> {
+    for &end in ends {
+        in_range("the end of a segment", end, 0..=u32::try_from(count).unwrap_or(u32::MAX))?;
+    }
+    let mut earliest = 0;
+    for (index, range) in ascending([begins, ends]) {
+        let begin = range.start.into();
+        if begin < earliest {
+            return Err(Error::SegmentOutOfOrder { index, begin, earliest, latest: count });
+        }
+        earliest = range.end.into();
+    }
+    Ok(())
+}
+
+/// The segments that are not empty, each with its index, by their begins.
+fn ascending([begins, ends]: [&[u32]; 2]) -> Vec<(u64, Range<u32>)> {
+    let ranges = begins.iter().zip(ends).map(|(&begin, &end)| begin..end);
+    let mut ranges: Vec<_> = (0..).zip(ranges).filter(|(_, range)| !range.is_empty()).collect();
+    ranges.sort_unstable_by_key(|(_, range)| range.start);
+    ranges
+}
+
+/// The keys, of `count`, that are in no segment, by the begins of these, and where they have such their ends.
+#[doc(hidden)]
+pub fn keys_in_no_segment([begins, ends]: [&[u32]; 2], count: u32) -> Vec<Range<u32>> {
+    let ranges: Vec<_> = match ends {
+        [] => begins.first().map(|&first| first.min(count)..count).into_iter().collect(),
+        _ => ascending([begins, ends]).into_iter().map(|(_, range)| range).collect(),
+    };
+    let first_of = ranges.iter().map(|range| range.start).chain([count]);
+    let end_of_last = [0].into_iter().chain(ranges.iter().map(|range| range.end));
+    end_of_last.zip(first_of).map(|(end, begin)| end..begin).filter(|others| !others.is_empty()).collect()
 }

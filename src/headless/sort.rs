@@ -1,5 +1,6 @@
 //! Sort on slices.
 
+use super::segmented_sort::keys_in_no_segment;
 use super::slices::{Slices, check_type, row_count};
 use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
 #[cfg(feature = "mpi")]
@@ -180,16 +181,18 @@ impl Gpu {
 }
 
 impl<'a, P: Primitive> Slices<'a, P> {
-    /// A sort, which of segments leaves those keys that are in none.
+    /// A sort, which of segments, by their begins and where they have such their ends, leaves those keys that are in none.
     pub(super) fn sorted(
         self,
         config: SortConfig,
         keys: Keys<'a>,
         values: &'a mut [u8],
-        segments: Option<&'a [u32]>,
+        segments: Option<[&'a [u32]; 2]>,
     ) -> Prepared<'a> {
         Prepared::new(self.device_size(), move |on_error| {
-            let of_segments = segments.map(|segments| ("segments", bytemuck::cast_slice(segments)));
+            let of_segments = segments.map(|[begins, ends]| [("segments", begins), ("segment_ends", ends)]);
+            let of_segments = of_segments.into_iter().flatten();
+            let of_segments = of_segments.map(|(name, indices)| (name, bytemuck::cast_slice(indices)));
             let inputs = [("keys", keys.bytes()), ("values", &*values)];
             let completed = self.run(&inputs.into_iter().chain(of_segments).collect::<Vec<_>>())?;
             let sorted = match keys {
@@ -198,10 +201,10 @@ impl<'a, P: Primitive> Slices<'a, P> {
             };
             completed.read_back(sorted.into_iter().chain([("values", &mut *values)]), on_error)?;
             if let (Some(segments), true) = (segments, config.begins_as_indices()) {
-                let first = segments.first().map_or(values.len() / 4, |&first| first as usize);
-                // The device writes no indices for keys before the first segment.
-                for (value, index) in values.chunks_exact_mut(4).take(first).zip(0u32..) {
-                    value.copy_from_slice(&index.to_ne_bytes());
+                // The device writes no indices for keys that are in no segment.
+                let others = keys_in_no_segment(segments, (values.len() / 4) as u32);
+                for index in others.into_iter().flatten() {
+                    values[4 * index as usize..][..4].copy_from_slice(&index.to_ne_bytes());
                 }
             }
             Ok(())

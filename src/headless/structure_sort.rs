@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::sort::{StructureSortBuffers, StructureSortConfig};
 
 impl Gpu {
-    /// Sorts structures in place by the fields of the configuration's key.
+    /// Sorts structures in place by the fields of the configuration's key, or by its function.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a structure has another size than that of the configuration, and the errors of
@@ -20,6 +20,23 @@ impl Gpu {
         self.prepare_structure_sort(config, bytemuck::cast_slice_mut(structures))?.run_or_keep()
     }
 
+    /// As [`Self::sort_structures`], by a function of the caller that reads `data` besides.
+    ///
+    /// # Errors
+    /// Those of [`Self::sort_structures`], and [`Error::RangeTooSmall`] for less data than the function reads.
+    ///
+    /// # Safety
+    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    pub unsafe fn sort_structures_custom<S: bytemuck::Pod>(
+        &self,
+        config: StructureSortConfig,
+        structures: &mut [S],
+        data: &[u8],
+    ) -> Result<()> {
+        check_size::<S>(&config)?;
+        self.prepared_structure_sort(config, bytemuck::cast_slice_mut(structures), data)?.run_or_keep()
+    }
+
     /// Returns the permutation that sorts structures.
     ///
     /// # Errors
@@ -30,9 +47,35 @@ impl Gpu {
         config: StructureSortConfig,
         structures: &[S],
     ) -> Result<Vec<u32>> {
+        self.argsorted_structures(config, structures, &[])
+    }
+
+    /// As [`Self::argsort_structures`], by a function of the caller that reads `data` besides.
+    ///
+    /// # Errors
+    /// Those of [`Self::argsort_structures`], and [`Error::RangeTooSmall`] for less data than the function reads.
+    ///
+    /// # Safety
+    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    pub unsafe fn argsort_structures_custom<S: bytemuck::Pod>(
+        &self,
+        config: StructureSortConfig,
+        structures: &[S],
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
+        self.argsorted_structures(config, structures, data)
+    }
+
+    fn argsorted_structures<S: bytemuck::Pod>(
+        &self,
+        config: StructureSortConfig,
+        structures: &[S],
+        data: &[u8],
+    ) -> Result<Vec<u32>> {
         check_size::<S>(&config)?;
         let mut indices = zeroed(structures.len())?;
-        self.prepare_structure_argsort(config, bytemuck::cast_slice(structures), &mut indices)?.run()?;
+        let structures = bytemuck::cast_slice(structures);
+        self.prepared_structure_argsort(config, [structures, data], &mut indices)?.run()?;
         Ok(indices)
     }
 
@@ -47,16 +90,25 @@ impl Gpu {
         config: StructureSortConfig,
         structures: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
+        self.prepared_structure_sort(config, structures, &[])
+    }
+
+    fn prepared_structure_sort<'a>(
+        &'a self,
+        config: StructureSortConfig,
+        structures: &'a mut [u8],
+        data: &'a [u8],
+    ) -> Result<Prepared<'a>> {
         if config.is_argsort() {
             let reason = "an argsort moves no structures: Gpu::argsort_structures returns its indices";
             return Err(Error::Unsupported { reason });
         }
         let plan = self.plan(config.in_place())?;
         let count = row_count(structures, config.structure_size(), 4)?;
-        let slices =
-            self.slices(plan, StructureSortBuffers::default(), count, &[("structures", &*structures)])?;
+        let inputs = [("structures", &*structures), ("functions_data", data)];
+        let slices = self.slices(plan, StructureSortBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
-            let sorted = slices.run(&[("structures", &*structures)])?;
+            let sorted = slices.run(&[("structures", &*structures), ("functions_data", data)])?;
             sorted.read_back([("structures", structures)], on_error)
         }))
     }
@@ -72,6 +124,15 @@ impl Gpu {
         structures: &'a [u8],
         indices: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
+        self.prepared_structure_argsort(config, [structures, &[]], indices)
+    }
+
+    fn prepared_structure_argsort<'a>(
+        &'a self,
+        config: StructureSortConfig,
+        [structures, data]: [&'a [u8]; 2],
+        indices: &'a mut [u32],
+    ) -> Result<Prepared<'a>> {
         if !config.is_argsort() {
             let reason = "Gpu::argsort_structures takes a StructureSortConfig::argsort";
             return Err(Error::Unsupported { reason });
@@ -79,7 +140,7 @@ impl Gpu {
         let plan = self.plan(config)?;
         let count = row_count(structures, config.structure_size(), 4)?;
         let indices = result_of(bytemuck::cast_slice_mut(indices), count.saturating_mul(4), "the indices")?;
-        let inputs = [("structures", structures)];
+        let inputs = [("structures", structures), ("functions_data", data)];
         let slices = self.slices(plan, StructureSortBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
             slices.run(&inputs)?.read_back([("indices", indices)], on_error)

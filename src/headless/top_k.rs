@@ -27,7 +27,7 @@ impl TopKRows<'_> {
         if !config.has_segments() && !config.has_own_k() {
             return Ok(None);
         }
-        let key_size = config.element_type().size() as u64;
+        let key_size = config.source_size();
         let extents: Vec<u64> = if config.has_segments() {
             let count = row_count(keys, key_size, key_size)?;
             check_segments(self.segments, count)?;
@@ -124,6 +124,31 @@ impl Gpu {
         Ok((numbers(&top.keys)?, top.indices))
     }
 
+    /// As [`Self::top_k`], by keys that a configuration computes from `elements`; `data` is what the function reads besides,
+    /// whole words. Returns the keys and their columns.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if it does not compute them, [`Error::ElementMismatch`] if `N` is not its type, and the errors of
+    /// [`Self::prepare_top_k_rows`].
+    ///
+    /// # Safety
+    /// `data` is what the function reads; addresses in it are those of live memory of the device.
+    pub unsafe fn top_k_computed<N: Number, T: bytemuck::Pod>(
+        &self,
+        config: TopKConfig,
+        elements: &[T],
+        rows: TopKRows<'_>,
+        data: &[u8],
+    ) -> Result<(Vec<N>, Vec<u32>)> {
+        check_type::<N>(config.element_type())?;
+        if !config.is_computed() {
+            return Err(Error::Unsupported { reason: "Gpu::top_k_computed takes a computed configuration" });
+        }
+        let mut top = TopKBytes::default();
+        self.prepare_rows(config, [bytemuck::cast_slice(elements), &[], data], rows, &mut top)?.run()?;
+        Ok((numbers(&top.keys)?, top.indices))
+    }
+
     /// Prepares [`Self::top_k_pairs`] of `keys`, as bytes in memory order, and of `values`, likewise, into
     /// `top`: creates the plan, and computes the size of the memory, before any is allocated. Without values `values` is
     /// empty.
@@ -157,8 +182,18 @@ impl Gpu {
         rows: TopKRows<'a>,
         top: &'a mut TopKBytes,
     ) -> Result<Prepared<'a>> {
+        self.prepare_rows(config, [keys, values, &[]], rows, top)
+    }
+
+    fn prepare_rows<'a>(
+        &'a self,
+        config: TopKConfig,
+        [keys, values, data]: [&'a [u8]; 3],
+        rows: TopKRows<'a>,
+        top: &'a mut TopKBytes,
+    ) -> Result<Prepared<'a>> {
         let plan = self.plan(config)?;
-        let key_size = config.element_type().size() as u64;
+        let key_size = config.source_size();
         let result_counts = rows.result_counts(&config, keys)?;
         let (count, key_count) = if config.has_segments() {
             let key_count = row_count(keys, key_size, key_size)?;
@@ -171,7 +206,13 @@ impl Gpu {
         check_values(config.value_size(), key_count, values)?;
         let values_size = u64::from(config.k()) * config.value_size();
         let [segments, ks] = [rows.segments, rows.ks].map(bytemuck::cast_slice);
-        let inputs = [("source", keys), ("segments", segments), ("ks", ks), ("source_values", values)];
+        let inputs = [
+            ("source", keys),
+            ("segments", segments),
+            ("ks", ks),
+            ("source_values", values),
+            ("functions_data", data),
+        ];
         let slices = self.slices(plan, TopKBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let selected = slices.run(&inputs)?;
@@ -184,7 +225,7 @@ impl Gpu {
             };
             if let Some(counts) = &result_counts {
                 let k = config.k() as usize;
-                written(&mut top.keys, k * key_size as usize, k, counts);
+                written(&mut top.keys, config.keys_size() as usize, k, counts);
                 written(&mut top.indices, k, k, counts);
                 written(&mut top.values, values_size as usize, k, counts);
             }

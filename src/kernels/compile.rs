@@ -30,7 +30,7 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
         let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
         let named = shaders.compile(&path, &defines, OptimizationLevel::Zero).map_err(explain)?;
         let optimised = shaders.compile(&path, &defines, OptimizationLevel::Performance).map_err(explain)?;
-        let module: Vec<u8> = optimised.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let module = bytes_of(&optimised);
         let optimised = Module::new(optimised).map_err(explain)?;
         generator = optimised.generator();
         let named = Module::new(named).map_err(explain)?;
@@ -63,20 +63,10 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
             let kernels: Vec<_> = USES
                 .iter()
                 .filter(|(_, functions, _)| has_all(functions))
-                .flat_map(|(.., names)| *names)
+                .flat_map(|(.., names)| names.iter().copied())
                 .collect();
-            let shaders = Shaders::new(glsl)?.with_functions(source);
-            for KernelRow { name, mut defines } in rows(glsl)? {
-                if !kernels.contains(&&&*name) {
-                    continue;
-                }
-                defines.push("FUNCTIONS".to_owned());
-                let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
-                let words = shaders
-                    .compile(&path, &defines, OptimizationLevel::Performance)
-                    .map_err(|why| format!("{stem} in {name}: {why}"))?;
-                let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-                write(&to.join(format!("{stem}.{}.spv", name.replace(['/', ':'], "."))), &bytes)?;
+            for (name, bytes) in shaders.with_functions(&stem, source, &kernels)? {
+                write(&to.join(format!("{name}.spv")), &bytes)?;
             }
             continue;
         }
@@ -84,34 +74,47 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
             [(OptimizationLevel::Zero, "named.spv"), (OptimizationLevel::Performance, "spv")]
         {
             let words = shaders.compile_text(&source, &path.to_string_lossy(), &[], level)?;
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            write(&to.join(format!("{stem}.{extension}")), &bytes)?;
+            write(&to.join(format!("{stem}.{extension}")), &bytes_of(&words))?;
         }
     }
     Ok(())
 }
 
-/// Compiles the shaders of an example, of every stage, with the includes beside them; modules are named by the
-/// whole file name, and their manifest has hashes only.
-pub fn example(folder: &Path, to: &Path) -> Result<(), String> {
+/// Compiles the shaders of an example, of every stage, with the includes beside them and those of `glsl`; modules are named by
+/// the whole file name, and their manifest has hashes only. `NAME.USE.glsl` are functions of a caller: of them, the kernels of
+/// that use.
+pub fn example(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     println!("cargo::rerun-if-changed={}", folder.display());
-    let shaders = Shaders::new(folder)?;
+    let shaders = Shaders { beside: Some(folder), ..Shaders::new(glsl)? };
     let explain = |error: io::Error| format!("{}: {error}", folder.display());
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).map_err(explain)? {
         names.push(entry.map_err(explain)?.file_name().to_string_lossy().into_owned());
     }
-    names.retain(|name| stage(name).is_some());
     names.sort();
-    let mut manifest = Manifest { compiler: compiler_version()?, ..Manifest::default() };
+    let mut modules = Vec::new();
     for name in names {
-        let words = shaders.compile(&name, &[], OptimizationLevel::Performance)?;
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let functions = name.strip_suffix(".glsl").and_then(|name| name.rsplit_once('.'));
+        if let Some((stem, name_of_use)) = functions {
+            let found = USES.iter().find(|(name, ..)| *name == name_of_use);
+            let (.., kernels) = found.ok_or_else(|| format!("{name}: there is no use {name_of_use}"))?;
+            modules.extend(shaders.with_functions(stem, shaders.read(&name)?, kernels)?);
+        } else if stage(&name).is_some() {
+            let words = shaders.compile(&name, &[], OptimizationLevel::Performance)?;
+            modules.push((name, bytes_of(&words)));
+        }
+    }
+    let mut manifest = Manifest { compiler: compiler_version()?, ..Manifest::default() };
+    for (name, bytes) in modules {
         write(&to.join(format!("{name}.spv")), &bytes)?;
         manifest.kernels.push(Kernel { name, hash: fnv1a(bytes), ..Kernel::default() });
     }
     manifest.sources = shaders.sources();
     write(&to.join("manifest.txt"), manifest.write().as_bytes())
+}
+
+fn bytes_of(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 /// The stage by the extension of a file.
@@ -142,6 +145,8 @@ fn compiler_version() -> Result<String, String> {
 struct Shaders<'a> {
     compiler: Compiler,
     glsl: &'a Path,
+    /// The folder whose files come before those of `glsl`.
+    beside: Option<&'a Path>,
     /// The hash of every file read.
     hashes: RefCell<BTreeMap<String, u64>>,
     /// Replaces the include [`FUNCTIONS`].
@@ -151,11 +156,30 @@ struct Shaders<'a> {
 impl<'a> Shaders<'a> {
     fn new(glsl: &'a Path) -> Result<Self, String> {
         let compiler = Compiler::new().map_err(|error| error.to_string())?;
-        Ok(Self { compiler, glsl, hashes: RefCell::default(), functions: None })
+        Ok(Self { compiler, glsl, beside: None, hashes: RefCell::default(), functions: None })
     }
 
-    fn with_functions(self, source: String) -> Self {
-        Self { functions: Some(source), ..self }
+    /// Kernels with functions of a caller: their names, after `stem`, and modules.
+    fn with_functions(
+        &self,
+        stem: &str,
+        source: String,
+        kernels: &[&str],
+    ) -> Result<Vec<(String, Vec<u8>)>, String> {
+        let shaders = Self { functions: Some(source), beside: self.beside, ..Shaders::new(self.glsl)? };
+        let mut modules = Vec::new();
+        for KernelRow { name, mut defines } in rows(self.glsl)? {
+            if kernels.contains(&&*name) {
+                defines.push("FUNCTIONS".to_owned());
+                let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
+                let words = shaders
+                    .compile(&path, &defines, OptimizationLevel::Performance)
+                    .map_err(|why| format!("{stem} in {name}: {why}"))?;
+                modules.push((format!("{stem}.{}", name.replace(['/', ':'], ".")), bytes_of(&words)));
+            }
+        }
+        self.hashes.borrow_mut().append(&mut shaders.hashes.into_inner());
+        Ok(modules)
     }
 
     fn sources(self) -> Vec<Source> {
@@ -199,7 +223,8 @@ impl<'a> Shaders<'a> {
     }
 
     fn read(&self, path: &str) -> Result<String, String> {
-        let text = read_text(self.glsl, path)?;
+        let beside = self.beside.filter(|folder| folder.join(path).exists());
+        let text = read_text(beside.unwrap_or(self.glsl), path)?;
         self.hashes.borrow_mut().insert(path.to_owned(), manifest::text_hash(&text));
         Ok(text)
     }

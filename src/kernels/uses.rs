@@ -15,7 +15,7 @@ pub fn shared_words(kernel: &str, element_words: u32) -> Option<u32> {
 pub type Use = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// All uses.
-pub const USES: [Use; 6] = [
+pub const USES: [Use; 13] = [
     ("scan", &["identity", "combine"], &["scan/reduce:words32x1", "scan/downsweep:words32x1"]),
     (
         "segmented-scan",
@@ -34,4 +34,11 @@ pub const USES: [Use; 6] = [
         &["key_of"],
         &["sort/digit_histogram:key2_bins", "sort/onesweep:key2_value1", "sort/single_workgroup:key2_value1"],
     ),
+    ("top-k32", &["key_of"], &["top_k/select:key1", "top_k/orders:key1", "top_k/take:key1"]),
+    ("top-k64", &["key_of"], &["top_k/select:key2", "top_k/orders:key2", "top_k/take:key2"]),
+    ("histogram32", &["key_of"], &["histogram/count"]),
+    ("histogram64", &["key_of"], &["histogram/count:wide"]),
+    ("search", &["less"], &["search/search:key1"]),
+    ("merge", &["less"], &["merge/merge:rounds_key1"]),
+    ("merge-sort", &["less"], &["sort/merge_runs"]),
 ];

@@ -88,6 +88,7 @@ fn sorts(device: &Device) -> Vec<Row> {
     let by = |algorithm| keys.policy(SortPolicy::tuned(algorithm, device.capabilities(), &keys));
     let sort = |name, config: SortConfig, buffers| row(device, name, move |count| (config, buffers, count));
     let alternates = of_keys.alternates(array(2), AddressRange::NONE);
+    let wide_pairs = SortConfig::pairs(U32, ValueSize::of::<[u32; 16]>());
     let segmented = |count: u64| {
         let buffers = SegmentedSortBuffers::new(of_keys, array(3));
         (SegmentedSortConfig::from(keys), buffers, (count, count / u64::from(SEGMENT_EXTENT)))
@@ -101,6 +102,7 @@ fn sorts(device: &Device) -> Vec<Row> {
         sort("sort of u32 keys of a double buffer, `onesweep`", keys.double_buffer(), alternates),
         sort("sort of u32 keys out of place, `onesweep`", keys.out_of_place(), alternates),
         sort("sort of u32 pairs, `onesweep`", SortConfig::pairs(U32, ValueSize::B4), of_values),
+        sort("sort of u32 with values of 64 bytes, `onesweep`", wide_pairs, of_values),
         sort("argsort of u32, `onesweep`", SortConfig::argsort(U32), of_values),
         sort("sort of u64 keys, `onesweep`", SortConfig::keys(ElementType::U64), of_keys),
         sort("sort of u32 keys, `radix-8bit`", by(SortAlgorithm::Radix8Bit), of_keys),

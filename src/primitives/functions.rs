@@ -2,12 +2,18 @@
 
 use crate::error::{Error, Result, in_range};
 use crate::kernels::{self, Kernel};
+use crate::primitives::ElementType;
 
 #[doc = include_str!("../../docs/functions.md")]
 #[derive(Debug)]
 pub struct Functions {
     name: &'static str,
     element_words: u32,
+    /// Those of the element unless functions compute it, or store another result.
+    source_words: u32,
+    result_words: u32,
+    /// Bits of `OPERATOR` in `glsl/common/stages.glsl`.
+    stages: u32,
     data_words: u32,
     modules: &'static [FunctionModule],
 }
@@ -33,6 +39,9 @@ impl FunctionModule {
 }
 
 impl Functions {
+    const TRANSFORMS: u32 = 1;
+    const STORES: u32 = 2;
+
     /// Maximum size of an element that kernels combine, 32-bit words.
     pub const MAX_COMBINED_WORDS: u32 = 16;
     /// Maximum size of an element that kernels only read, words.
@@ -45,8 +54,9 @@ impl Functions {
     /// For another size; at compile time where it is the value of a constant or a static.
     ///
     /// # Safety
-    /// All modules were compiled with the same functions, whose `ELEMENT_WORDS` is `element_words`. They read no more of their
-    /// data than [`Self::with_data`] says, and what else a recording promises them. Devices support the
+    /// All modules were compiled with the same functions, whose `ELEMENT_WORDS` is `element_words`; `SOURCE_WORDS` is that of
+    /// [`Self::with_source`], and `RESULT_WORDS` that of [`Self::with_result`], which are not called without. They read no more of
+    /// their data than [`Self::with_data`] says, and what else a recording promises them. Devices support the
     /// features of the modules beyond [`DeviceRequirements`](crate::device::DeviceRequirements), such as doubles.
     pub const unsafe fn new(
         name: &'static str,
@@ -54,7 +64,28 @@ impl Functions {
         modules: &'static [FunctionModule],
     ) -> Self {
         assert!(1 <= element_words && element_words <= Self::MAX_ELEMENT_WORDS, "words per element");
-        Self { name, element_words, data_words: 0, modules }
+        let (source_words, result_words) = (element_words, element_words);
+        Self { name, element_words, source_words, result_words, stages: 0, data_words: 0, modules }
+    }
+
+    /// Of functions with `transform`: sets the words that it computes an element from, 1 to [`Self::MAX_ELEMENT_WORDS`].
+    ///
+    /// # Panics
+    /// For another number; at compile time where it is the value of a constant or a static.
+    pub const fn with_source(mut self, words: u32) -> Self {
+        assert!(1 <= words && words <= Self::MAX_ELEMENT_WORDS, "words of a source");
+        (self.source_words, self.stages) = (words, self.stages | Self::TRANSFORMS);
+        self
+    }
+
+    /// Of functions with `store`: sets the words of a result, 1 to [`Self::MAX_ELEMENT_WORDS`].
+    ///
+    /// # Panics
+    /// As [`Self::with_source`].
+    pub const fn with_result(mut self, words: u32) -> Self {
+        assert!(1 <= words && words <= Self::MAX_ELEMENT_WORDS, "words of a result");
+        (self.result_words, self.stages) = (words, self.stages | Self::STORES);
+        self
     }
 
     /// Sets the words of data that the functions read, at least: a recording with less is refused. None by default.
@@ -73,6 +104,21 @@ impl Functions {
         self.element_words
     }
 
+    /// Bytes that an element is computed from: those of an element without `transform`.
+    pub(super) const fn source_size(&self) -> u64 {
+        self.source_words as u64 * 4
+    }
+
+    /// Bytes of a result: those of an element without `store`.
+    pub(super) const fn result_size(&self) -> u64 {
+        self.result_words as u64 * 4
+    }
+
+    /// The constant `OPERATOR` of pipelines of the first level, which has the source, and of the last, which has the results.
+    pub(super) const fn stages(&self, is_first: bool, is_last: bool) -> u32 {
+        self.stages & ((is_first as u32 * Self::TRANSFORMS) | (is_last as u32 * Self::STORES))
+    }
+
     /// The size of their data, of which `given` bytes are given.
     pub(super) fn data_size(&self, given: u64) -> u64 {
         given.max(u64::from(self.data_words) * 4)
@@ -84,6 +130,23 @@ impl Functions {
         let mut kernels = self.modules.iter().map(|FunctionModule(kernel)| kernel);
         let kernel = kernels.find(|kernel| kernel.name == model.name).ok_or(failed("have no module for"))?;
         if kernel.is_sound(self.element_words) { Ok(kernel) } else { Err(failed("have a wrong module for")) }
+    }
+
+    /// `kernel`, or in its place the module of functions, if there are any.
+    pub(super) fn kernel_with(
+        functions: Option<&'static Self>,
+        kernel: &'static Kernel,
+    ) -> Result<&'static Kernel> {
+        functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))
+    }
+
+    /// Fails unless functions, if there are any, compute keys of this type.
+    pub(super) fn check_keys(functions: Option<&'static Self>, keys: ElementType) -> Result<()> {
+        if functions.is_some() && keys.is_packed() {
+            let reason = "functions compute keys of 32 or 64 bits; make the plan for the type of these";
+            return Err(Error::Unsupported { reason });
+        }
+        Ok(())
     }
 
     /// Fails if elements have more words than kernels combine.

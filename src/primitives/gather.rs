@@ -57,6 +57,8 @@ pub struct GatherConfig {
     packed: Option<ElementType>,
     /// A copy, without indices.
     is_in_order: bool,
+    /// An index beyond the source leaves its element as it was.
+    keeps_others: bool,
     has_indirect_count: bool,
     policy: Option<GatherPolicy>,
 }
@@ -68,7 +70,14 @@ impl GatherConfig {
     /// Elements of `words_per_element` 32-bit words, 1 to [`Self::MAX_WORDS`]: numbers, rows of a table, or any structs
     /// of a multiple of 4 bytes.
     pub const fn elements(words_per_element: u32) -> Self {
-        Self { words_per_element, packed: None, is_in_order: false, has_indirect_count: false, policy: None }
+        let (is_in_order, keeps_others, has_indirect_count) = (false, false, false);
+        Self { words_per_element, packed: None, is_in_order, keeps_others, has_indirect_count, policy: None }
+    }
+
+    /// An index beyond the source leaves the destination's element unchanged. For elements of whole words.
+    pub(super) const fn keeping_others(mut self) -> Self {
+        self.keeps_others = true;
+        self
     }
 
     /// A copy: element i is that of the source, and there are no indices.
@@ -338,6 +347,7 @@ impl GatherPipeline {
             ("PARTS_PER_ELEMENT", shape.parts_per_element),
             ("UNITS_PER_INVOCATION", policy.accesses_per_invocation),
             ("IN_ORDER", config.is_in_order.into()),
+            ("KEEPS_OTHERS", config.keeps_others.into()),
         ];
         let GatherPolicy { workgroup_size, subgroup_size, .. } = *policy;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };

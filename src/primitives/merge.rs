@@ -13,11 +13,13 @@ use super::level_args::{LevelArgs, Workgroups, small_workgroup};
 use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
-use super::{Choice, CountPair, ElementType, FloatOrder, ScratchCursor, check_subgroups, write_subgroups};
+use super::{
+    Choice, CountPair, ElementType, FloatOrder, Functions, ScratchCursor, check_subgroups, write_subgroups,
+};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{PolicyConflict, Result, at_most, in_range, within};
+use crate::error::{Error, PolicyConflict, Result, at_most, in_range, within};
 use crate::kernels;
 
 /// Plan of a merge.
@@ -57,6 +59,8 @@ pub type MergePlan = Plan<Merge>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MergeConfig {
     element: ElementType,
+    /// That compare elements of theirs, words of any type.
+    functions: Option<&'static Functions>,
     words_per_value: u32,
     is_descending: bool,
     order: FloatOrder,
@@ -70,8 +74,15 @@ impl MergeConfig {
 
     /// Merges keys of `element`, in ascending order.
     pub const fn keys(element: ElementType) -> Self {
-        let (is_descending, order, has_indirect_count) = (false, FloatOrder::Total, false);
-        Self { element, words_per_value: 0, is_descending, order, has_indirect_count, policy: None }
+        let (functions, words_per_value, is_descending) = (None, 0, false);
+        let (order, has_indirect_count, policy) = (FloatOrder::Total, false, None);
+        Self { element, functions, words_per_value, is_descending, order, has_indirect_count, policy }
+    }
+
+    /// Merges elements that a function of the caller compares: `bool less(Words a, Words b, Words data)`. Keys are elements, words
+    /// of any type on slices.
+    pub const fn custom(functions: &'static Functions) -> Self {
+        Self { functions: Some(functions), ..Self::keys(ElementType::U32) }
     }
 
     setters! {
@@ -87,9 +98,30 @@ impl MergeConfig {
         policy(policy: MergePolicy) => policy = Some(policy);
     }
 
-    /// Type of the keys.
-    pub const fn element_type(&self) -> ElementType {
-        self.element
+    /// Type of the keys; none of elements of functions.
+    pub const fn element_type(&self) -> Option<ElementType> {
+        if self.functions.is_some() { None } else { Some(self.element) }
+    }
+
+    /// Size of a key, or of an element of functions, bytes.
+    pub const fn key_size(&self) -> u64 {
+        match self.functions {
+            Some(functions) => functions.element_words() as u64 * 4,
+            None => self.element.size() as u64,
+        }
+    }
+
+    /// Bytes of a key in shared memory, besides its place.
+    const fn shared_key_size(&self) -> u32 {
+        if self.functions.is_some() { 0 } else { self.element.size() as u32 }
+    }
+
+    /// Words of a key that move by places, as those of a value do.
+    const fn moved_words(&self) -> u32 {
+        match self.functions {
+            Some(functions) => functions.element_words() + self.words_per_value,
+            None => self.words_per_value,
+        }
     }
 
     /// Size of a value, bytes; 0 without values.
@@ -103,6 +135,10 @@ impl MergeConfig {
     }
 
     fn check(&self, _: &Capabilities) -> Result<()> {
+        if self.functions.is_some() && self.is_descending {
+            let reason = "a merge by a function has the order of its less; swap a and b there";
+            return Err(Error::Unsupported { reason });
+        }
         in_range("words per value of a merge", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)
     }
 
@@ -131,6 +167,8 @@ pub struct MergeBuffers {
     pub b_values: AddressRange,
     /// The values of both, in the order of their keys.
     pub destination_values: AddressRange,
+    /// What a function of the caller reads besides, of any size; none by default.
+    pub functions_data: AddressRange,
     /// Scratch of [`MergePlan::scratch_requirements`].
     pub scratch: BufferRange,
 }
@@ -139,14 +177,17 @@ impl MergeBuffers {
     /// Keys alone, without scratch, which only indirect counts need.
     pub const fn new(a: AddressRange, b: AddressRange, destination: AddressRange) -> Self {
         let none = AddressRange::NONE;
-        let (a_values, b_values, destination_values) = (none, none, none);
-        Self { a, b, destination, a_values, b_values, destination_values, scratch: BufferRange::NONE }
+        let (a_values, b_values, destination_values, functions_data) = (none, none, none, none);
+        let scratch = BufferRange::NONE;
+        Self { a, b, destination, a_values, b_values, destination_values, functions_data, scratch }
     }
 
     setters! {
         /// Sets the values, and the memory of the merged ones.
         values(a_values: AddressRange, b_values: AddressRange, destination_values: AddressRange) =>
             a_values = a_values, b_values = b_values, destination_values = destination_values;
+        /// Sets what a function of the caller reads besides, its `data`.
+        functions_data(data: AddressRange) => functions_data = data;
         /// Sets the scratch.
         scratch(scratch: BufferRange) => scratch = scratch;
     }
@@ -159,7 +200,7 @@ impl Buffers<Merge> for MergeBuffers {
         count: &mut CountPair,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
-        let (key_size, value_size) = (config.element.size() as u64, config.value_size());
+        let (key_size, value_size) = (config.key_size(), config.value_size());
         let (a_count, b_count) = count.max();
         let sum = a_count.saturating_add(b_count);
         table.count("a_count", &mut count.first)?;
@@ -183,9 +224,19 @@ impl Buffers<Merge> for MergeBuffers {
             sum.saturating_mul(key_size),
         )?;
         table.write("destination_values", &mut self.destination_values, sum.saturating_mul(value_size))?;
+        let data_size = config.functions.map_or(0, |functions| functions.data_size(self.functions_data.size));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         table.scratch_if(count.first.is_indirect() || count.second.is_indirect(), &mut self.scratch)
     }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
+    }
 }
+
+/// Words of values and elements that an invocation copies: `Workarounds::LOOPS_END_AT_65535` is of all its loops, and half is
+/// left for the others.
+const MAX_MOVED_WORDS: u32 = 1 << 15;
 
 /// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -193,7 +244,8 @@ impl Buffers<Merge> for MergeBuffers {
 pub struct MergePolicy {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys that an invocation merges one by one, an even number up to 64; with values at most 2^15 words of these.
+    /// Keys that an invocation merges one by one, an even number up to 64; with values, or elements of functions, at most 2^15
+    /// words of these.
     pub items_per_invocation: u32,
     /// Keys, and words of values, that an invocation loads before it uses the first, up to 16.
     pub loads_in_flight: u32,
@@ -216,8 +268,9 @@ impl MergePolicy {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         // As many as fit the shared memory of a small device.
         let room = capabilities.shared_memory_size.min(24 << 10) - 8;
-        let item_size = workgroup_size * (config.element.size() as u32 + 2);
-        let items = (room / item_size.max(1)).min(tuned.items) / 2 * 2;
+        let item_size = workgroup_size * (config.shared_key_size() + 2);
+        let moved_items = MAX_MOVED_WORDS / config.moved_words().max(1);
+        let items = (room / item_size.max(1)).min(tuned.items).min(moved_items) / 2 * 2;
         let KernelShape { loads_in_flight, subgroup_size, .. } = *tuned;
         Self { loads_in_flight, subgroup_size, ..Self::tiled(workgroup_size, items.max(2)) }
     }
@@ -248,14 +301,13 @@ impl MergePolicy {
             "the places in a word",
         )?;
         PolicyConflict::check_range("loads_in_flight", self.loads_in_flight, 1..=16)?;
-        // `Workarounds::LOOPS_END_AT_65535` is of all loops of an invocation: half is left for the others.
         PolicyConflict::check(
-            u64::from(self.items_per_invocation) * (config.value_size() / 4) <= 1 << 15,
-            "an invocation copies at most 2^15 words of values; take fewer items per invocation",
+            self.items_per_invocation * config.moved_words() <= MAX_MOVED_WORDS,
+            "an invocation copies at most 2^15 words of values and elements; take fewer items per invocation",
         )?;
         // Places in a tile have 16 bits.
         PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=0xffff)?;
-        let shared_size = self.tile_items() * (config.element.size() as u32 + 2) + 8;
+        let shared_size = self.tile_items() * (config.shared_key_size() + 2) + 8;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
@@ -312,10 +364,12 @@ impl Primitive for Merge {
         ];
         let defines = [("KEY_WORDS", config.element.words()), ("ROUNDS", 1)];
         let (defines, constants) = match loads_in_flight {
-            1 => (&defines[..1], &constants[..4]),
+            // Functions are compiled into the kernel of any number of loads.
+            1 if config.functions.is_none() => (&defines[..1], &constants[..4]),
             _ => (&defines[..], &constants[..]),
         };
         let kernel = kernels::MERGE_MERGE.module(defines);
+        let kernel = config.functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))?;
         let options = PipelineOptions { workgroup_size, constants, subgroup_size };
         let merge = Pipeline::declare(device, kernel, options)?;
         let options =
@@ -352,7 +406,8 @@ impl Algorithm<Merge> for Merge {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Merge, u64>) -> Result<()> {
         let Checked { buffers, layout: args, count } = given;
-        let MergeBuffers { a, b, destination, a_values, b_values, destination_values, scratch } = *buffers;
+        let MergeBuffers { a, b, destination, a_values, b_values, destination_values, .. } = *buffers;
+        let scratch = buffers.scratch;
         // They fit: `check_count` has found their sum.
         let [a_count, b_count] = [count.first, count.second].map(|count| count.max() as u32);
         let tile_count = (a_count + b_count).div_ceil(self.tile_items);
@@ -397,10 +452,11 @@ impl MergePlan {
     /// Maximum number of keys of both arrays together.
     pub const MAX_COUNT: u64 = u32::MAX as u64;
 
-    /// Bytes that a recording of `count` keys of both arrays together reads and writes: keys and values once each.
+    /// Bytes that a recording of `count` keys of both arrays together reads and writes: keys and values once each. Does not
+    /// include what a function of the caller reads.
     pub fn traffic_size(&self, count: u64) -> u64 {
         let config = self.unpacked_config();
-        let own = count.saturating_mul(2 * (config.element.size() as u64 + config.value_size()));
+        let own = count.saturating_mul(2 * (config.key_size() + config.value_size()));
         own.saturating_add(self.packing_size((count, 0)))
     }
 }

@@ -16,7 +16,9 @@ use ash::vk;
 use super::arguments::{Argument, Arguments, Checker, Memory};
 use super::packed::Packing;
 use super::scratch::{ScratchArray, ScratchCursor, ScratchRequirements};
-use crate::device::{Access, BufferRange, Capabilities, CommandCounts, Device, Pipeline, Recorder};
+use crate::device::{
+    Access, AddressRange, BufferRange, Capabilities, CommandCounts, Device, Pipeline, Recorder,
+};
 use crate::error::Result;
 
 /// Plan of a primitive. Immutable; holds pipelines and no memory; may be shared between threads and recorded any number
@@ -166,6 +168,12 @@ pub trait Buffers<P: Primitive>: Copy + Debug + Default {
         table: &mut Arguments<'_>,
     ) -> Result<()>;
 
+    /// What functions of the caller read besides.
+    #[doc(hidden)]
+    fn read_by_functions(&self) -> AddressRange {
+        AddressRange::NONE
+    }
+
     /// Memory of which nothing is known but that the configuration takes it, to size a recording.
     #[doc(hidden)]
     fn unknown(_: &P::Config) -> Self {
@@ -271,7 +279,10 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
         let layout = self.layout(&mut cursor, count.max());
         let (buffers, _) = checked::<P>(*buffers, config, count, (cursor.size, false))?;
         let given = Checked { buffers: &buffers, layout: &layout, count };
-        recorder.plan(P::LABEL, |recorder| self.record(recorder, given))
+        recorder.plan(P::LABEL, |recorder| {
+            recorder.functions_data(buffers.read_by_functions());
+            self.record(recorder, given)
+        })
     }
 }
 

@@ -14,7 +14,8 @@ use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
-    Choice, CountPair, ElementType, FloatOrder, ScratchCursor, Tiles, check_workgroup, write_subgroups,
+    Choice, CountPair, ElementType, FloatOrder, Functions, ScratchCursor, Tiles, check_workgroup,
+    write_subgroups,
 };
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -56,6 +57,8 @@ pub type SearchPlan = Plan<Search>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SearchConfig {
     element: ElementType,
+    /// That compare elements of theirs, words of any type.
+    functions: Option<&'static Functions>,
     order: FloatOrder,
     is_upper_bound: bool,
     /// Sorted keys and needles of a row.
@@ -70,13 +73,25 @@ impl SearchConfig {
 
     /// The number of keys that are less than each needle: the first position at which it keeps the order.
     pub const fn lower_bound(element: ElementType) -> Self {
-        let order = FloatOrder::Numpy;
-        Self { element, order, is_upper_bound: false, rows: None, has_indirect_count: false, policy: None }
+        let (functions, order) = (None, FloatOrder::Numpy);
+        let (is_upper_bound, rows, has_indirect_count, policy) = (false, None, false, None);
+        Self { element, functions, order, is_upper_bound, rows, has_indirect_count, policy }
     }
 
     /// The number of keys that are not greater than each needle: the last position at which it keeps the order.
     pub const fn upper_bound(element: ElementType) -> Self {
         Self { is_upper_bound: true, ..Self::lower_bound(element) }
+    }
+
+    /// As [`Self::lower_bound`], of elements that a function of the caller compares: `bool less(Words a, Words b, Words data)`.
+    /// Sorted ones and needles are elements, words of any type on slices.
+    pub const fn custom_lower_bound(functions: &'static Functions) -> Self {
+        Self { functions: Some(functions), ..Self::lower_bound(ElementType::U32) }
+    }
+
+    /// As [`Self::upper_bound`], likewise.
+    pub const fn custom_upper_bound(functions: &'static Functions) -> Self {
+        Self { is_upper_bound: true, ..Self::custom_lower_bound(functions) }
     }
 
     setters! {
@@ -102,9 +117,17 @@ impl SearchConfig {
         policy(policy: SearchPolicy) => policy = Some(policy);
     }
 
-    /// Type of the keys and needles.
-    pub const fn element_type(&self) -> ElementType {
-        self.element
+    /// Type of the keys and needles; none of elements of functions.
+    pub const fn element_type(&self) -> Option<ElementType> {
+        if self.functions.is_some() { None } else { Some(self.element) }
+    }
+
+    /// Size of a key, or of an element of functions, bytes.
+    pub const fn key_size(&self) -> u64 {
+        match self.functions {
+            Some(functions) => functions.element_words() as u64 * 4,
+            None => self.element.size() as u64,
+        }
     }
 
     /// The order of floats.
@@ -147,6 +170,8 @@ pub struct SearchBuffers {
     pub needles: AddressRange,
     /// The position of each needle, u32.
     pub positions: AddressRange,
+    /// What a function of the caller reads besides, of any size; none by default.
+    pub functions_data: AddressRange,
     /// Scratch of [`SearchPlan::scratch_requirements`].
     pub scratch: BufferRange,
 }
@@ -154,13 +179,14 @@ pub struct SearchBuffers {
 impl SearchBuffers {
     /// Buffers without scratch, which only an indirect count of needles needs.
     pub fn new(sorted: AddressRange, needles: AddressRange, positions: AddressRange) -> Self {
-        Self { sorted, needles, positions, scratch: BufferRange::NONE }
+        Self { sorted, needles, positions, functions_data: AddressRange::NONE, scratch: BufferRange::NONE }
     }
 
-    /// Sets the scratch.
-    pub const fn scratch(mut self, scratch: BufferRange) -> Self {
-        self.scratch = scratch;
-        self
+    setters! {
+        /// Sets what a function of the caller reads besides, its `data`.
+        functions_data(data: AddressRange) => functions_data = data;
+        /// Sets the scratch.
+        scratch(scratch: BufferRange) => scratch = scratch;
     }
 }
 
@@ -172,7 +198,7 @@ impl Buffers<Search> for SearchBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (sorted_count, needle_count) = count.max();
-        let key_size = config.element.size() as u64;
+        let key_size = config.key_size();
         table.count("sorted_count", &mut count.first)?;
         table.count("needle_count", &mut count.second)?;
         let form = PackedForm::numbers(config.element);
@@ -187,7 +213,13 @@ impl Buffers<Search> for SearchBuffers {
             needle_count.saturating_mul(key_size),
         )?;
         table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
+        let data_size = config.functions.map_or(0, |functions| functions.data_size(self.functions_data.size));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         table.scratch_if(count.second.is_indirect(), &mut self.scratch)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 }
 
@@ -199,7 +231,8 @@ pub struct SearchPolicy {
     pub workgroup_size: u32,
     /// Needles per invocation, a multiple of 4 up to 256: four of them are searched for at a time.
     pub items_per_invocation: u32,
-    /// Steps of a search, 1 to 12, whose keys each workgroup copies to shared memory: 2 to this power.
+    /// Steps of a search, 1 to 12, whose keys each workgroup copies to shared memory: 2 to this power. No steps along rows, or
+    /// with a function of the caller.
     pub shared_steps: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
@@ -306,6 +339,7 @@ impl Primitive for Search {
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
+        let kernel = config.functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))?;
         Ok(Self {
             tile_items: policy.tile_items(),
             row_lengths: config.rows.unwrap_or_default(),
@@ -347,7 +381,7 @@ impl Algorithm<Search> for Search {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Search, u64>) -> Result<()> {
         let Checked { buffers, layout: levels, count } = given;
-        let SearchBuffers { sorted, needles, positions, scratch } = *buffers;
+        let SearchBuffers { sorted, needles, positions, scratch, .. } = *buffers;
         let [sorted_length, needle_length] = self.row_lengths;
         let tiles = Tiles::new(count.second.max(), self.tile_items)?;
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
@@ -379,7 +413,7 @@ impl SearchPlan {
     /// Bytes that a recording reads and writes: needles and positions once, and each sorted key once, or as many as the
     /// steps of all searches, if these are fewer. Does not include the rest of cache lines.
     pub fn traffic_size(&self, sorted_count: u64, needle_count: u64) -> u64 {
-        let key_size = self.unpacked_config().element.size() as u64;
+        let key_size = self.unpacked_config().key_size();
         let searched_count =
             self.unpacked_config().rows.map_or(sorted_count, |[length, _]| sorted_count.min(length.into()));
         let steps = u64::from(u64::BITS - searched_count.leading_zeros());

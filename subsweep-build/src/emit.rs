@@ -4,8 +4,12 @@ use crate::Compiled;
 
 /// A Rust file with `pub static NAME: subsweep::Functions`.
 pub fn rust(compiled: &Compiled, name: &str) -> String {
-    let Compiled { include, element_words, data_words, modules } = compiled;
+    let Compiled { include, element_words, source_words, result_words, data_words, modules } = compiled;
     let constant = name.to_ascii_uppercase();
+    let with = |what: &str, words: &Option<u32>| {
+        words.map_or_else(String::new, |words| format!(".with_{what}({words})"))
+    };
+    let stages = with("source", source_words) + &with("result", result_words);
     let (mut statics, mut rows) = (String::new(), String::new());
     for (index, module) in modules.iter().enumerate() {
         let (count, words) = (module.words.len(), words(&module.words));
@@ -28,7 +32,7 @@ pub static {constant}: ::subsweep::Functions = {{
 {rows}        ]
     }};
     // SAFETY: as above.
-    unsafe {{ ::subsweep::Functions::new({name:?}, {element_words}, MODULES).with_data({data_words}) }}
+    unsafe {{ ::subsweep::Functions::new({name:?}, {element_words}, MODULES){stages}.with_data({data_words}) }}
 }};
 ",
         include.display()
@@ -37,7 +41,7 @@ pub static {constant}: ::subsweep::Functions = {{
 
 /// A C header with `static const SubsweepFunctionsCreateInfo NAME`, to be included after `subsweep.h`.
 pub fn c_header(compiled: &Compiled, name: &str) -> String {
-    let Compiled { include, element_words, data_words, modules } = compiled;
+    let Compiled { include, element_words, source_words, result_words, data_words, modules } = compiled;
     let (mut arrays, mut rows) = (String::new(), String::new());
     for (index, module) in modules.iter().enumerate() {
         let array = format!("{name}_module_{index}");
@@ -49,11 +53,13 @@ pub fn c_header(compiled: &Compiled, name: &str) -> String {
 {arrays}static const SubsweepFunctionModule {name}_modules[] = {{
 {rows}}};
 static const SubsweepFunctionsCreateInfo {name} = {{
-    sizeof(SubsweepFunctionsCreateInfo), {element_words}, \"{name}\", {name}_modules, {}, {data_words}
+    sizeof(SubsweepFunctionsCreateInfo), {element_words}, \"{name}\", {name}_modules, {}, {data_words}, {}, {}
 }};
 ",
         include.display(),
-        modules.len()
+        modules.len(),
+        source_words.unwrap_or(0),
+        result_words.unwrap_or(0)
     )
 }
 

@@ -19,6 +19,9 @@ use std::{env, fs, io};
 
 use subsweep::kernels::{self, uses::USES};
 
+/// Words of an element at most.
+const MAX_WORDS: u32 = subsweep::Functions::MAX_ELEMENT_WORDS;
+
 /// What can fail.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -31,7 +34,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The include does not say how many words an element has.
-    #[error("{}: has no line '#define ELEMENT_WORDS n' with a number", path.display())]
+    #[error("{}: has no line '#define ELEMENT_WORDS n' with a number from 1 to {MAX_WORDS}", path.display())]
     NoElementWords {
         /// The include.
         path: PathBuf,
@@ -102,6 +105,10 @@ pub struct Compiled {
     pub include: PathBuf,
     /// Words of an element.
     pub element_words: u32,
+    /// Words that `transform` computes an element from: `#define SOURCE_WORDS n`.
+    pub source_words: Option<u32>,
+    /// Words of a result of `store`: `#define RESULT_WORDS n`.
+    pub result_words: Option<u32>,
     /// Words of data that the functions read at least: `#define DATA_WORDS n`, or 0.
     pub data_words: u32,
     /// The modules.
@@ -132,19 +139,26 @@ impl Functions {
     /// [`Error`].
     pub fn modules(&self) -> Result<Compiled, Error> {
         let text = fs::read_to_string(&self.include).map_err(explain(&self.include))?;
-        let element_words = number(&text, "ELEMENT_WORDS")
-            .ok_or_else(|| Error::NoElementWords { path: self.include.clone() })?;
+        let element_words = number(&text, "ELEMENT_WORDS").filter(|words| (1..=MAX_WORDS).contains(words));
+        let element_words =
+            element_words.ok_or_else(|| Error::NoElementWords { path: self.include.clone() })?;
         let compiler = match &self.compiler {
             Some(compiler) => compiler.clone(),
             None => Compiler::installed().next().ok_or(Error::NoCompiler)?,
         };
         let folder = tempfile::tempdir().map_err(explain(&env::temp_dir()))?;
-        for (path, source) in subsweep::GLSL {
-            write(&folder.path().join(path), source)?;
+        write_sources(folder.path())?;
+        // What was read holds for every kernel, whatever a kernel defines.
+        let mut checked = text.clone();
+        for name in ["ELEMENT_WORDS", "SOURCE_WORDS", "RESULT_WORDS", "DATA_WORDS"] {
+            let (is_wrong, error) = match number(&text, name) {
+                Some(words) => (format!("{name} != {words}"), "differs from that of other uses"),
+                None => (format!("defined {name}"), "is not defined by a line with a number"),
+            };
+            let is_wrong =
+                if name == "DATA_WORDS" { format!("defined {name} && ({is_wrong})") } else { is_wrong };
+            checked += &format!("\n#if {is_wrong}\n#error {name} {error}\n#endif\n");
         }
-        // What was read above holds for every kernel, whatever a kernel defines.
-        let check = "ELEMENT_WORDS differs from that of other uses";
-        let checked = format!("{text}\n#if ELEMENT_WORDS != {element_words}\n#error {check}\n#endif\n");
         write(&folder.path().join("functions.glsl"), &checked)?;
         let beside = self.include.parent().unwrap_or(Path::new(""));
         let mut modules: Vec<Module> = Vec::new();
@@ -158,8 +172,14 @@ impl Functions {
                 .map_err(|reason| Error::Unsound { kernel, reason })?;
             modules.push(Module { kernel, words });
         }
-        let data_words = number(&text, "DATA_WORDS").unwrap_or(0);
-        Ok(Compiled { include: self.include.clone(), element_words, data_words, modules })
+        Ok(Compiled {
+            include: self.include.clone(),
+            element_words,
+            source_words: number(&text, "SOURCE_WORDS"),
+            result_words: number(&text, "RESULT_WORDS"),
+            data_words: number(&text, "DATA_WORDS").unwrap_or(0),
+            modules,
+        })
     }
 
     /// The kernels of all uses.
@@ -192,6 +212,15 @@ impl Functions {
             std::process::exit(1);
         }
     }
+}
+
+/// Writes the sources of the library's kernels below a folder, which is then one of a compiler's for includes: pieces for
+/// kernels of your own, which `docs/pieces.md` lists.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn write_sources(folder: impl AsRef<Path>) -> Result<(), Error> {
+    subsweep::GLSL.iter().try_for_each(|(path, source)| write(&folder.as_ref().join(path), source))
 }
 
 /// The number of the line `#define NAME n`.

@@ -10,7 +10,8 @@ fn main() -> ExitCode {
     let [include, name, names @ ..] = &arguments[..] else {
         eprintln!("usage: subsweep-build INCLUDE NAME USE...\n\nuses, and the functions of each:");
         for (name, functions) in uses() {
-            eprintln!("  {name:<16}{}", functions.join(", "));
+            let optional = if functions.contains(&"combine") { " [, transform] [, store]" } else { "" };
+            eprintln!("  {name:<16}{}{optional}", functions.join(", "));
         }
         return ExitCode::from(2);
     };

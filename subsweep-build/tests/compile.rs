@@ -1,9 +1,10 @@
 //! Functions through the compilers that are installed.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use subsweep_build::{Compiler, Error, Functions, c_header, rust, uses};
+use subsweep_build::{Compiler, Error, Functions, c_header, rust, uses, write_sources};
 
 /// Each compiler that is on the PATH; at least one.
 fn compilers() -> Vec<Compiler> {
@@ -22,6 +23,8 @@ fn include(text: &str) -> (tempfile::TempDir, PathBuf) {
 /// All functions in one include, each where its types are there.
 const ALL: &str = "#define ELEMENT_WORDS 3
 #define DATA_WORDS 4
+#define SOURCE_WORDS 7
+#define RESULT_WORDS 5
 #include \"common/words.glsl\"
 #include \"beside.glsl\"
 #ifdef USES_KEEP
@@ -35,6 +38,11 @@ Key key_of(Words element, uint index, Words data) {
     return Key(element.word[2] ^ other.word[index]);
 }
 #endif
+#ifdef USES_LESS
+bool less(Words a, Words b, Words data) {
+    return a.word[0] < b.word[0] || a.word[0] == b.word[0] && a.word[data.word[0] % 3] < b.word[1];
+}
+#endif
 #ifdef USES_COMBINE
 Element identity() {
     return Element(0);
@@ -42,6 +50,14 @@ Element identity() {
 
 Element combine(Element earlier, Element later) {
     return max(earlier, later);
+}
+
+Element transform(Words source, uint index, Words data) {
+    return Element(source.word[0], source.word[6], index ^ data.word[3]);
+}
+
+Result store(Element element, uint index, Words data) {
+    return Result(element.x, element.y, element.z, index, data.word[2]);
 }
 #endif
 ";
@@ -54,13 +70,16 @@ fn every_use_is_compiled_and_sound() {
         let names: Vec<_> = uses().map(|(name, _)| name).collect();
         let compiled = Functions::new(&path).uses(names).compiler(compiler).modules().unwrap();
         assert_eq!(compiled.element_words, 3);
-        assert_eq!(compiled.modules.len(), 15);
+        assert_eq!(compiled.modules.len(), 26);
         let text = rust(&compiled, "mine");
         assert!(text.contains("pub static MINE: ::subsweep::Functions"), "{text:.200}");
-        assert_eq!(text.matches("FunctionModule::new").count(), 15);
+        assert_eq!(text.matches("FunctionModule::new").count(), 26);
+        assert!(text.contains("MODULES).with_source(7).with_result(5).with_data(4)"), "{text:.200}");
         let header = c_header(&compiled, "mine");
         assert!(header.contains("{ \"sort/onesweep:key2_value1\", mine_module_"), "{header:.200}");
-        assert!(header.contains("sizeof(SubsweepFunctionsCreateInfo), 3, \"mine\", mine_modules, 15, 4"));
+        assert!(
+            header.contains("sizeof(SubsweepFunctionsCreateInfo), 3, \"mine\", mine_modules, 26, 4, 7, 5")
+        );
     }
 }
 
@@ -99,8 +118,20 @@ fn errors_say_what_to_do() {
         let other = broken.replace("\nbool", "\n#undef ELEMENT_WORDS\n#define ELEMENT_WORDS 2\nbool");
         let error = refused(&other.replace("return 1;", "return true;"), &["select"]);
         assert!(error.contains("ELEMENT_WORDS differs"), "{error}");
-        let error = refused("#define ELEMENT_WORDS N\n", &["select"]);
-        assert!(error.contains("mine.glsl: has no line '#define ELEMENT_WORDS n'"), "{error}");
+        let error =
+            refused(&format!("#define RESULT_WORDS N\n{}", broken.replace("1;", "true;")), &["select"]);
+        assert!(error.contains("RESULT_WORDS is not defined by a line with a number"), "{error}");
+        for words in ["N", "0", "1025", "-1"] {
+            let error = refused(&format!("#define ELEMENT_WORDS {words}\n"), &["select"]);
+            let expected = "mine.glsl: has no line '#define ELEMENT_WORDS n' with a number from 1 to 1024";
+            assert!(error.contains(expected), "{error}");
+        }
+        // Else a recording would not have to give what the function reads.
+        for words in ["(4)", "ELEMENT_WORDS", "4\n#undef DATA_WORDS\n#define DATA_WORDS 8"] {
+            let right = format!("#define DATA_WORDS {words}\n{broken}").replace("return 1;", "return true;");
+            let error = refused(&right, &["select"]);
+            assert!(error.contains("DATA_WORDS "), "{error}");
+        }
         let error = refused(broken, &["sorts"]);
         assert!(
             error.contains("'sorts' is no use of functions: give one or several of scan, segmented-scan"),
@@ -108,5 +139,28 @@ fn errors_say_what_to_do() {
         );
         let missing = Functions::new("none.glsl").uses(["select"]).modules().unwrap_err().to_string();
         assert!(missing.starts_with("none.glsl: "), "{missing}");
+    }
+}
+
+/// The kernel of `docs/pieces.md`, and those that the tests run, as a stranger compiles them.
+#[test]
+fn kernels_of_pieces_are_compiled() {
+    let folder = tempfile::tempdir().unwrap();
+    write_sources(folder.path().join("glsl")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let kernels = ["scan", "match", "counters"].map(|name| format!("src/kernels/fixtures/piece_{name}.comp"));
+    for kernel in kernels.into_iter().chain(["examples/fused/shaders/fused.comp".to_owned()]) {
+        for compiler in compilers() {
+            let (program, options): (_, &[&str]) = match &compiler {
+                Compiler::Glslc(program) => (program, &["--target-env=vulkan1.2", "-O", "-Werror"]),
+                Compiler::GlslangValidator(program) => (program, &["--target-env", "vulkan1.2", "-Os"]),
+            };
+            let mut command = Command::new(program);
+            command.args(options).args(["-Iglsl", "-o", "module.spv"]).arg(root.join(&kernel));
+            let output = command.current_dir(folder.path()).output().unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            assert!(output.status.success() && !said.contains("WARNING"), "{kernel}: {said}");
+        }
     }
 }

@@ -58,6 +58,29 @@ static void sorts(const SubsweepGpu *gpu) {
     EXPECT(i == COUNT);
 }
 
+/* Values of any multiple of 4 bytes. */
+static void sorts_of_wide_values(const SubsweepGpu *gpu) {
+    SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info};
+    static uint32_t values[COUNT][5];
+    uint32_t i;
+    fill();
+    for (i = 0; i < COUNT; i++) {
+        values[i][0] = words[i];
+        values[i][4] = ~words[i];
+    }
+    info.values = SUBSWEEP_SORT_VALUES_PAIRS;
+    info.value_size = sizeof values[0];
+    EXPECT(subsweep_gpu_sort(gpu, &info, words, values, COUNT) == VK_SUCCESS);
+    for (i = 0; i < COUNT && words[i] == wide_sorted[i] >> 32 && values[i][0] == words[i] && values[i][4] == ~words[i];
+         i++) {
+    }
+    EXPECT(i == COUNT);
+    info.value_size = 6;
+    REFUSE(subsweep_gpu_sort(gpu, &info, words, values, COUNT), SUBSWEEP_ERROR_UNSUPPORTED, "a multiple of 4 bytes");
+    info.values = SUBSWEEP_SORT_VALUES_4_BYTES;
+    REFUSE(subsweep_gpu_sort(gpu, &info, words, values, COUNT), SUBSWEEP_ERROR_UNKNOWN_VALUE, "value_size");
+}
+
 /* Each row of a table by itself, with the indices in it. */
 static void sorts_of_rows(const SubsweepGpu *gpu) {
     SubsweepSortPlanCreateInfo info = {.struct_size = sizeof info, .row_length = 3};
@@ -135,7 +158,7 @@ static void refusals(const SubsweepGpu *gpu) {
     REFUSE(subsweep_gpu_sort(gpu, &sort, words, NULL, COUNT), SUBSWEEP_ERROR_NULL, "values is null");
     REFUSE(subsweep_gpu_sort(gpu, &sort, words, words + 9, 10), SUBSWEEP_ERROR_OVERLAP, "keys and values");
     EXPECT(subsweep_gpu_sort(gpu, &sort, NULL, NULL, 0) == VK_SUCCESS);
-    sort.values = 5;
+    sort.values = 6;
     REFUSE(subsweep_gpu_sort(gpu, &sort, words, NULL, COUNT), SUBSWEEP_ERROR_UNKNOWN_VALUE, "values");
     sort.values = 0;
     sort.algorithm = "bogo";
@@ -208,6 +231,7 @@ int main(void) {
     host_check(subsweep_gpu_open(NULL, &gpu), "subsweep_gpu_open");
     EXPECT(strlen(subsweep_gpu_name(gpu)) > 0);
     sorts(gpu);
+    sorts_of_wide_values(gpu);
     sorts_of_rows(gpu);
     scans(gpu);
     reductions(gpu);

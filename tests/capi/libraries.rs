@@ -58,9 +58,14 @@ impl Libraries {
 
     /// Writes headers with functions beside `subsweep.h`, by `tools/custom`.
     pub fn compile_functions(&self) -> Result<(), Failed> {
-        for (name, uses) in
-            [("even", &["select"][..]), ("distance", &["sort32"]), ("matrix", &["scan", "reduce"])]
-        {
+        for (name, uses) in [
+            ("even", &["select"][..]),
+            ("distance", &["sort32", "top-k32", "histogram32"]),
+            ("matrix", &["scan", "reduce"]),
+            ("nesting", &["scan"]),
+            ("moments", &["reduce"]),
+            ("record", &["search", "merge", "merge-sort"]),
+        ] {
             let include = Path::new(ROOT).join(format!("src/kernels/fixtures/{name}.glsl"));
             let mut custom = Command::new(Path::new(ROOT).join("tools/custom"));
             let output = done(custom.arg(include).arg(name).args(uses))?;

@@ -197,6 +197,7 @@ static void sort_segments(const Host *host, const SubsweepDevice *device, Subswe
     Memory *keys_alt = array(&arrays, 4 * COUNT);
     Memory *values_alt = array(&arrays, 8 * COUNT);
     Memory *segments = array(&arrays, 8 * SEGMENT_COUNT);
+    Memory *ends = array(&arrays, 8 * SEGMENT_COUNT);
     Memory *counts = array(&arrays, 4);
     const uint32_t *sorted, *moved;
     uint32_t begin = 0, i;
@@ -210,10 +211,14 @@ static void sort_segments(const Host *host, const SubsweepDevice *device, Subswe
     for (i = 0; i < SEGMENT_COUNT; i++) {
         segments->words[i] = begin;
         begin += i;
+        ends->words[i] = i + 1 < SEGMENT_COUNT ? begin : COUNT;
+    }
+    if ((form & SUBSWEEP_SORT_RANGES_BIT) != 0) {
+        info.segment_ends = all(ends);
     }
     info.keys = all(keys);
     info.values = all(values);
-    if (form != 0) {
+    if ((form & ~SUBSWEEP_SORT_RANGES_BIT) != 0) {
         info.keys_alt = all(keys_alt);
         info.values_alt = all(values_alt);
     }
@@ -401,6 +406,7 @@ int main(void) {
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT, 0);
     sort_wide(&host, device);
     sort_segments(&host, device, 0);
+    sort_segments(&host, device, SUBSWEEP_SORT_RANGES_BIT);
     sort_segments(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT);
     sort_segments(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT);
     sort_segments(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT | SUBSWEEP_SORT_DESTROYS_INPUT_BIT);

@@ -258,7 +258,7 @@ static void refuse_sorts(const SubsweepDevice *device, VkCommandBuffer commands,
         .struct_size = sizeof in_segments, .count = {.count = 10}, .segment_count = {.count = 2}};
     SubsweepPlan *segmented = NULL;
     SubsweepPlan *plan = NULL;
-    of_plan.values = 5;
+    of_plan.values = 6;
     REFUSE(subsweep_sort_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "values");
     of_plan = right;
     of_plan.end_bit = 8;

@@ -2,7 +2,7 @@
 //
 // Dispatch: an invocation for each of count splats.
 // Reads:    splats.
-// Writes:   depths and flags, for each splat; footprints, for those that are seen; of the VkDrawIndirectCommand at draw
+// Writes:   depths, where they are not null, and flags, for each splat; footprints, for those that are seen; of the VkDrawIndirectCommand at draw
 //           all but the number of instances, which the selection writes.
 // Source:   Zwicker, Pfister, van Baar and Gross, "EWA splatting", IEEE TVCG 2002: a Gaussian in space is taken for a
 //           Gaussian on the picture, by the projection's derivative in its center.
@@ -10,6 +10,7 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "splat.glsl"
+#include "depth_of.glsl"
 
 layout(local_size_x = 128) in;
 
@@ -56,8 +57,12 @@ void main() {
     Splat splat = push.splats.splat[i];
     vec4 position = vec4(splat.position_and_opacity.xyz, 1.0);
     float opacity = splat.position_and_opacity.w;
-    vec3 seen_at = vec3(dot(push.right, position), dot(push.down, position), dot(push.forward, position));
-    push.depths.value[i] = seen_at.z;
+    float depth = depth_of(push.forward, position.xyz);
+    vec3 seen_at = vec3(dot(push.right, position), dot(push.down, position), depth);
+    // Null where the sort computes depths.
+    if (any(notEqual(uvec2(push.depths), uvec2(0)))) {
+        push.depths.value[i] = depth;
+    }
 
     mat3 camera = transpose(mat3(push.right.xyz, push.down.xyz, push.forward.xyz));
     bool is_back = dot(camera * unpackSnorm4x8(splat.normal).xyz, seen_at) > 0.0;

@@ -4,6 +4,7 @@
 #define SPLATS_SPLAT
 
 #extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference_uvec2 : require
 
 // A Gaussian in space.
 struct Splat {

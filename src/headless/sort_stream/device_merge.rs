@@ -93,7 +93,7 @@ impl<'g> DeviceMerge<'g> {
         sink: &mut impl Sink<K>,
     ) -> Result<(), MergeError> {
         let mut spare = memory.pop().expect("it was allocated");
-        let scratch = match self.plan.config().element_type().is_packed() {
+        let scratch = match self.plan.config().element_type().is_some_and(|element| element.is_packed()) {
             true => {
                 Some(self.gpu.allocate(SCRATCH_SIZE * self.capacity + MERGE_SCRATCH * runs.len() as u64)?)
             }

@@ -31,7 +31,7 @@ use super::copies::Copies;
 use super::scan_stream::StreamError;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, scratch_range};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use device_merge::DeviceMerge;
@@ -113,7 +113,8 @@ impl Gpu {
     /// Sorts keys, and permutes their values likewise, from sources to sinks; there may be more than host and device hold.
     /// The form of the configuration has no effect. Returns the number of keys.
     ///
-    /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others are
+    /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others, with
+    /// values of up to 8 bytes, are
     /// sorted in chunks, which are written to a temporary file and merged, up to 64 at a time: on the device, or by all cores
     /// of the host ([`SortStream::as_on_gpu`]).
     ///
@@ -154,6 +155,10 @@ impl Gpu {
             let sort = ChunkSort::new(self, plan, room.sizes, count, as_on_gpu)?;
             sort.run_at_once(sources, &mut sinks, &mut Meter::new(stream.progress, size))?;
             return Ok(count);
+        }
+        if config.moves_values_once() {
+            let reason = "a sort in chunks takes values of 4 or 8 bytes; for larger ones use an argsort, and take them by its indices";
+            return Err(Error::Unsupported { reason }.into());
         }
         let (plan, capacity) = room.chunks(count)?;
         let order = KeyOrder::new(&config);

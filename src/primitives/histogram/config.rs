@@ -3,10 +3,11 @@
 use super::{Histogram, HistogramPolicy};
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
+use crate::kernels::Kernel;
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType};
+use crate::primitives::{Count, ElementType, Functions};
 
 /// Configuration of a [`HistogramPlan`](super::HistogramPlan).
 ///
@@ -32,6 +33,7 @@ pub struct HistogramConfig {
     pub(super) is_even: bool,
     pub(super) columns: u32,
     pub(super) is_weighted: bool,
+    functions: Option<&'static Functions>,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<HistogramPolicy>,
 }
@@ -54,6 +56,7 @@ impl HistogramConfig {
             is_even: true,
             columns: 1,
             is_weighted: false,
+            functions: None,
             has_indirect_count: false,
             policy: None,
         }
@@ -72,6 +75,9 @@ impl HistogramConfig {
         /// floats, whose sums depend on the order of additions, here another in each run: sort them with the bins that a
         /// [search](crate::search) finds, and [reduce](crate::reduce) by these as keys.
         weighted() => is_weighted = true;
+        /// Counts values that a function of the caller computes from elements while they are loaded: `Key key_of(Words element,
+        /// uint index, Words data)`, of the type, in one column.
+        computed(functions: &'static Functions) => functions = Some(functions);
         /// Supports indirect counts, [`Count::Indirect`], which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`HistogramPolicy::choose`].
@@ -105,9 +111,22 @@ impl HistogramConfig {
         self.is_weighted
     }
 
-    /// Size of a row, bytes.
+    /// Whether a function of the caller computes the values.
+    pub const fn is_computed(&self) -> bool {
+        self.functions.is_some()
+    }
+
+    /// The kernel, or in its place that with functions.
+    pub(super) fn kernel(&self, kernel: &'static Kernel) -> Result<&'static Kernel> {
+        Functions::kernel_with(self.functions, kernel)
+    }
+
+    /// Size of a row, bytes; of the element that its value is computed from.
     pub const fn row_size(&self) -> u64 {
-        self.columns as u64 * self.element.size() as u64
+        match self.functions {
+            Some(functions) => functions.element_words() as u64 * 4,
+            None => self.columns as u64 * self.element.size() as u64,
+        }
     }
 
     /// Size of the counts of all columns, bytes.
@@ -134,6 +153,11 @@ impl HistogramConfig {
     pub(crate) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
+        Functions::check_keys(self.functions, self.element)?;
+        if self.is_computed() && self.columns > 1 {
+            let reason = "functions compute the values of one column; make a histogram for each";
+            return Err(Error::Unsupported { reason });
+        }
         // The product of the maximums, 2^32, is beyond 32 bits.
         let counts = u32::try_from(self.counts_size() / 4).unwrap_or(u32::MAX);
         in_range("counts of a histogram, bins times columns", counts, 1..=Self::MAX_COUNTS)
@@ -156,12 +180,14 @@ pub struct HistogramBuffers {
     pub counts: AddressRange,
     /// Scratch of [`HistogramPlan::scratch_requirements`](super::HistogramPlan::scratch_requirements).
     pub scratch: BufferRange,
+    /// What a function of the caller reads besides, if it does.
+    pub functions_data: AddressRange,
 }
 
 impl HistogramBuffers {
     /// Buffers without scratch, which only indirect counts need.
     pub fn new(source: AddressRange, edges: AddressRange, counts: AddressRange) -> Self {
-        Self { source, edges, counts, weights: AddressRange::NONE, scratch: BufferRange::NONE }
+        Self { source, edges, counts, ..Self::default() }
     }
 
     setters! {
@@ -169,6 +195,8 @@ impl HistogramBuffers {
         weights(weights: AddressRange) => weights = weights;
         /// Sets the scratch.
         scratch(scratch: BufferRange) => scratch = scratch;
+        /// Sets the data of a function of the caller.
+        functions_data(data: AddressRange) => functions_data = data;
     }
 }
 
@@ -192,7 +220,14 @@ impl Buffers<Histogram> for HistogramBuffers {
         let edge_size = u64::from(config.element.words()) * 4;
         table.read("edges", &mut self.edges, (u64::from(config.bins) + 1) * edge_size)?;
         table.read("weights", &mut self.weights, count.max().saturating_mul(config.weights_size()))?;
+        let given = self.functions_data.size;
+        let data_size = config.functions.map_or(0, |functions| functions.data_size(given));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         table.write("counts", &mut self.counts, config.counts_size())?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 }

@@ -113,9 +113,9 @@ impl Primitive for Histogram {
         };
         let count = |quad_access: bool| {
             let constants = [&constants[..], &[("QUAD_ACCESS", quad_access.into())]].concat();
-            pipeline(kernels::HISTOGRAM_COUNT.module(wide), &constants)
+            pipeline(config.kernel(kernels::HISTOGRAM_COUNT.module(wide))?, &constants)
         };
-        let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS);
+        let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS) && !config.is_computed();
         Ok(Self {
             tile_rows,
             max_workgroups: policy.max_workgroups,
@@ -158,7 +158,7 @@ impl Algorithm<Histogram> for Histogram {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Histogram, u64>) -> Result<()> {
         let Checked { buffers, layout: levels, count } = given;
-        let HistogramBuffers { source, edges, weights, counts, scratch } = *buffers;
+        let HistogramBuffers { source, edges, weights, counts, scratch, .. } = *buffers;
         // A tile of no rows is never dispatched.
         let tiles = Tiles::new(count.max().max(1), self.tile_rows)?;
         recorder.check_workgroups(tiles.count.into())?;

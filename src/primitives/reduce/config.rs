@@ -305,6 +305,27 @@ impl ReduceConfig {
         self.columns as u64 * element_size
     }
 
+    /// Size of a row of the source, bytes: that of a row, unless functions compute elements.
+    pub const fn source_size(&self) -> u64 {
+        match self.functions() {
+            Some(functions) => functions.source_size(),
+            None => self.row_size(),
+        }
+    }
+
+    /// The caller's functions.
+    const fn functions(&self) -> Option<&'static Functions> {
+        match self.operation {
+            Operation::Custom(functions) => Some(functions),
+            Operation::BuiltIn(..) | Operation::Index(..) | Operation::BothIndices(_) => None,
+        }
+    }
+
+    /// The constant `OPERATOR` of functions that compute elements or results; 0 for pipelines without.
+    pub(super) fn stages(&self, is_first: bool, is_last: bool) -> u32 {
+        self.functions().map_or(0, |functions| functions.stages(is_first, is_last))
+    }
+
     /// The type of the results; `None` for functions of the caller. Of indices that is u32.
     pub const fn result_type(&self) -> Option<ElementType> {
         match self.operation {
@@ -317,10 +338,11 @@ impl ReduceConfig {
 
     /// Size of a result, bytes: a row, or an index for each column, or two.
     pub const fn result_size(&self) -> u64 {
-        match (self.index_count(), self.result_type()) {
-            (0, Some(element)) => self.columns as u64 * element.size() as u64,
-            (0, None) => self.row_size(),
-            (indices, _) => self.columns as u64 * indices as u64 * 4,
+        match (self.index_count(), self.result_type(), self.functions()) {
+            (0, Some(element), _) => self.columns as u64 * element.size() as u64,
+            (0, None, Some(functions)) => functions.result_size(),
+            (0, None, None) => self.row_size(),
+            (indices, ..) => self.columns as u64 * indices as u64 * 4,
         }
     }
 
@@ -370,7 +392,8 @@ impl ReduceConfig {
         }
         if let Some(ReduceRuns::FixedSize(length)) = self.runs {
             // Kernels multiply by the bytes of a row.
-            in_range("the length of a row", length, 1..=u32::MAX / self.row_size() as u32)?;
+            let row_size = self.row_size().max(self.source_size());
+            in_range("the length of a row", length, 1..=u32::MAX / row_size as u32)?;
             if self.columns > 1 {
                 return refused("rows are reduced in one column; reduce the columns of each by segments");
             }
@@ -442,14 +465,17 @@ pub struct ReduceBuffers {
     pub unique_keys: AddressRange,
     /// The number of runs, u32, for a plan with keys.
     pub run_count: AddressRange,
+    /// What functions of the caller read besides, if they do.
+    pub functions_data: AddressRange,
 }
 
 impl ReduceBuffers {
     /// A reduction of all rows.
     pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
         let none = AddressRange::new(0, 0);
-        let (unique_keys, run_count) = (none, none);
-        Self { source, destination, scratch, segments: none, segment_ends: none, unique_keys, run_count }
+        let (segments, segment_ends, unique_keys, run_count) = (none, none, none, none);
+        let functions_data = none;
+        Self { source, destination, scratch, segments, segment_ends, unique_keys, run_count, functions_data }
     }
 
     setters! {
@@ -460,6 +486,8 @@ impl ReduceBuffers {
         /// Sets the keys of rows, and the results beside `destination`: the key of each run, and the number of runs.
         keys(keys: AddressRange, unique_keys: AddressRange, run_count: AddressRange) =>
             segments = keys, unique_keys = unique_keys, run_count = run_count;
+        /// Sets the data of functions of the caller.
+        functions_data(data: AddressRange) => functions_data = data;
     }
 }
 
@@ -471,7 +499,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let max = count.max();
-        let size = size_of_rows(max, config.row_size())?;
+        let size = size_of_rows(max, config.source_size())?;
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
         if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
             return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
@@ -496,6 +524,9 @@ impl Buffers<Reduce> for ReduceBuffers {
         };
         let results_size = result_count.saturating_mul(config.result_size());
         table.count("count", count)?;
+        let given = self.functions_data.size;
+        let data_size = config.functions().map_or(0, |functions| functions.data_size(given));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         let form = config.form(config.element_type());
         table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
             "source",
@@ -516,5 +547,9 @@ impl Buffers<Reduce> for ReduceBuffers {
         table.up_to(keys, runs).write("unique_keys", &mut self.unique_keys, keys_size)?;
         table.write("run_count", &mut self.run_count, size_if(key_size > 0, 4))?;
         table.scratch(&mut self.scratch)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 }

@@ -62,7 +62,7 @@ pub type ReducePlan = Plan<Reduce>;
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `source` | `count * source_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | a row for each result; `4 * columns` for indices, and for both twice as much | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `segments`: offsets; `segment_ends` | 4 for each segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `segments`: keys | 4 per row; 8 for 64-bit keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
@@ -174,7 +174,7 @@ impl ReducePlan {
     pub fn traffic_size(&self, count: u64) -> u64 {
         let config = self.unpacked_config();
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
-        let own = count.saturating_mul(config.row_size() + self.primitive.0.key_reads() * key_size);
+        let own = count.saturating_mul(config.source_size() + self.primitive.0.key_reads() * key_size);
         own.saturating_add(self.packing_size(count))
     }
 }

@@ -111,6 +111,10 @@ impl Rows {
                     ("CLUSTER_LANES", shape.lanes),
                     ("SEGMENT_ROWS", length),
                 ]);
+                let stages = config.stages(index == 0, shape.tiles == 1);
+                if stages > 0 {
+                    constants.push(("OPERATOR", stages));
+                }
                 if is_index {
                     constants.push(("FROM_PARTIALS", u32::from(index > 0)));
                 }

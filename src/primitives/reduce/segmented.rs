@@ -39,6 +39,8 @@ pub(super) struct Segmented {
     /// By quads and by words.
     by_quads: Option<Pipeline>,
     by_words: Pipeline,
+    /// Of the levels above a source that functions compute elements from.
+    of_sums: Option<Pipeline>,
     segments: Pipeline,
     heads: Option<Heads>,
     level_args: Option<LevelArgsWriter>,
@@ -119,9 +121,11 @@ impl Segmented {
         let Modules { reduce, segments, constants: operator } = config.modules()?;
         let shape = config.row_shape();
         let packs = TILE_ROWS / shape.tile_rows(1);
-        let tiles = |by_quads: bool| {
+        let stages = config.stages(true, false);
+        let tiles = |by_quads: bool, stages: u32| {
             let mut constants = shape.constants(packs, 4);
             constants.extend(&operator);
+            constants.extend((stages > 0).then_some(("OPERATOR", stages)));
             constants
                 .extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             policy.pipeline(device, reduce, &constants)
@@ -141,8 +145,9 @@ impl Segmented {
             shape,
             mixed_access: policy.mixed_access,
             row_size: config.row_size(),
-            by_quads: shape.takes_quads().then(|| tiles(true)).transpose()?,
-            by_words: tiles(false)?,
+            by_quads: shape.takes_quads().then(|| tiles(true, 0)).transpose()?,
+            by_words: tiles(false, stages)?,
+            of_sums: (stages > 0).then(|| tiles(false, 0)).transpose()?,
             segments: policy.pipeline(device, segments.expect("`check` refuses indices"), &operator)?,
             heads: policy.heads.filter(|_| key_words > 0).map(heads).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -162,10 +167,10 @@ impl Algorithm<Reduce> for Segmented {
     type Layout = Layout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        let Self { by_quads, by_words, segments, heads, level_args, .. } = self;
+        let Self { by_quads, by_words, of_sums, segments, heads, level_args, .. } = self;
         let heads = heads.iter().flat_map(|heads| [&heads.count, &heads.scan, &heads.store]);
         let args = level_args.as_ref().map(LevelArgsWriter::pipeline);
-        by_quads.iter().chain([by_words, segments]).chain(heads).chain(args)
+        by_quads.iter().chain([by_words, segments]).chain(of_sums).chain(heads).chain(args)
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
@@ -311,7 +316,9 @@ impl Recording<'_> {
         };
         // The levels of sums follow each other without padding.
         let is_quads = step == 0 && has_quads(&[source], reduction.mixed_access, *count, shape.pack_rows());
-        let pipeline = reduction.by_quads.as_ref().filter(|_| is_quads).unwrap_or(&reduction.by_words);
+        let quads = reduction.by_quads.as_ref().filter(|_| is_quads);
+        let of_sums = reduction.of_sums.as_ref().filter(|_| step > 0);
+        let pipeline = quads.or(of_sums).unwrap_or(&reduction.by_words);
         let workgroup_count = u64::from(tile_count) * u64::from(shape.column_count);
         dispatch(recorder, pipeline, &push, workgroup_count, args.map(|args| args.workgroups(step)))
     }

@@ -23,6 +23,7 @@ pub(super) struct Whole {
     tile_rows: u32,
     packs: u32,
     mixed_access: bool,
+    config: ReduceConfig,
     index_count: u32,
     /// Bytes of a tile's values, and of the indices beside these.
     sizes: [u64; 2],
@@ -35,6 +36,8 @@ pub(super) struct Whole {
 struct TileAccess {
     by_quads: bool,
     from_partials: bool,
+    /// [`ReduceConfig::stages`].
+    stages: u32,
 }
 
 /// Offsets in scratch.
@@ -52,9 +55,15 @@ impl Whole {
         let is_index = index_count > 0;
         let mut pipelines: Vec<(TileAccess, Pipeline)> = Vec::new();
         let upper_by_quads = policy.mixed_access && index_count < 2;
-        for (by_quads, is_upper) in [(true, false), (false, false), (upper_by_quads, true)] {
-            let key =
-                TileAccess { by_quads: by_quads && shape.takes_quads(), from_partials: is_upper && is_index };
+        let accesses = [(true, false), (false, false), (upper_by_quads, true)];
+        for (by_quads, is_upper, is_last) in
+            accesses.map(|(by_quads, is_upper)| [true, false].map(|last| (by_quads, is_upper, last))).concat()
+        {
+            let key = TileAccess {
+                by_quads: by_quads && shape.takes_quads(),
+                from_partials: is_upper && is_index,
+                stages: config.stages(!is_upper, is_last),
+            };
             if pipelines.iter().any(|(other, _)| *other == key) {
                 continue;
             }
@@ -62,6 +71,9 @@ impl Whole {
             constants.extend(&operator);
             constants
                 .extend([("QUAD_ACCESS", key.by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
+            if key.stages > 0 {
+                constants.push(("OPERATOR", key.stages));
+            }
             if is_index {
                 constants.push(("FROM_PARTIALS", key.from_partials.into()));
             }
@@ -72,6 +84,7 @@ impl Whole {
             tile_rows: shape.tile_rows(policy.packs_per_invocation),
             packs: policy.packs_per_invocation,
             mixed_access: policy.mixed_access,
+            config: *config,
             index_count,
             sizes: config.partial_sizes(),
             pipelines,
@@ -165,6 +178,7 @@ impl Algorithm<Reduce> for Whole {
             let key = TileAccess {
                 by_quads: by_quads && self.shape.takes_quads(),
                 from_partials: level > 0 && is_index,
+                stages: self.config.stages(level == 0, is_last),
             };
             match level {
                 0 => recorder.phase(c"tiles"),

@@ -121,7 +121,8 @@ impl AlongRows {
                     let access =
                         [("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
                     let constants = operator.iter().chain(&tile).chain(&segments).chain(&access).chain(extra);
-                    policy.pipeline(device, kernel, &constants.copied().collect::<Vec<_>>())
+                    let stages = config.stages().filter(|_| is_callers);
+                    policy.pipeline(device, kernel, &constants.copied().chain(stages).collect::<Vec<_>>())
                 };
                 Ok::<_, Error>(ByAccess {
                     quads: takes_quads.then(|| pipeline(true)).transpose()?,

@@ -314,6 +314,28 @@ impl ScanConfig {
         }
     }
 
+    /// Size of a row of the source, bytes: that of a row, unless functions compute elements.
+    pub const fn source_size(&self) -> u64 {
+        match self.operation {
+            Operation::BuiltIn(..) => self.row_size(),
+            Operation::Custom(functions) => functions.source_size(),
+        }
+    }
+
+    /// The caller's functions.
+    const fn functions(&self) -> Option<&'static Functions> {
+        match self.operation {
+            Operation::BuiltIn(..) => None,
+            Operation::Custom(functions) => Some(functions),
+        }
+    }
+
+    /// The constant of functions that compute elements or results, for pipelines of the elements.
+    pub(crate) fn stages(&self) -> Option<(&'static str, u32)> {
+        let stages = self.functions().map_or(0, |functions| functions.stages(true, true));
+        (stages > 0).then_some(("OPERATOR", stages))
+    }
+
     /// The type of the results; `None` for functions of the caller.
     pub const fn result_type(&self) -> Option<ElementType> {
         match self.element_type() {
@@ -324,9 +346,10 @@ impl ScanConfig {
 
     /// Size of a row of results, bytes.
     pub const fn result_size(&self) -> u64 {
-        match self.result_type() {
-            Some(element) => self.columns as u64 * element.size() as u64,
-            None => self.row_size(),
+        match (self.result_type(), self.functions()) {
+            (Some(element), _) => self.columns as u64 * element.size() as u64,
+            (None, Some(functions)) => functions.result_size(),
+            (None, None) => self.row_size(),
         }
     }
 
@@ -533,13 +556,15 @@ pub struct ScanBuffers {
     /// Segments, for a plan with [`ScanConfig::segments`], in its representation. The size determines the number of
     /// offsets; flags and keys may exceed the rows. Empty for segments of a fixed size.
     pub segments: AddressRange,
+    /// What functions of the caller read besides, if they do.
+    pub functions_data: AddressRange,
 }
 
 impl ScanBuffers {
     /// A scan out of place.
     pub const fn new(source: AddressRange, destination: AddressRange, scratch: BufferRange) -> Self {
-        let (initial, segments) = (InitialValue::Identity, AddressRange::new(0, 0));
-        Self { source, destination, scratch, initial, segments }
+        let (initial, none) = (InitialValue::Identity, AddressRange::new(0, 0));
+        Self { source, destination, scratch, initial, segments: none, functions_data: none }
     }
 
     /// A scan in place.
@@ -552,6 +577,8 @@ impl ScanBuffers {
         initial(initial: InitialValue) => initial = initial;
         /// Sets the segments.
         segments(segments: AddressRange) => segments = segments;
+        /// Sets the data of functions of the caller.
+        functions_data(data: AddressRange) => functions_data = data;
     }
 
     /// The initial value on the device: a row of the host is at `offset` of the scratch, where [`Self::write_initial`] writes
@@ -575,11 +602,16 @@ impl ScanBuffers {
 impl Buffers<Scan> for ScanBuffers {
     fn arguments(&mut self, config: &ScanConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
         let (max, row_size) = (count.max(), config.row_size());
-        let size = size_of_rows(max, row_size)?;
+        let size = size_of_rows(max, config.source_size())?;
         let is_in_place = self.source.address == self.destination.address && self.source.address > 0;
         if config.is_out_of_place && is_in_place {
             return Err(Error::Unsupported {
                 reason: "the plan was made for scans out of place; make one without out_of_place",
+            });
+        }
+        if config.stages().is_some() && is_in_place {
+            return Err(Error::Unsupported {
+                reason: "a scan with transform or store has other results than elements; give it another destination",
             });
         }
         self.initial.check(config)?;
@@ -598,13 +630,21 @@ impl Buffers<Scan> for ScanBuffers {
         if let InitialValue::Device(range) = &mut self.initial {
             table.of(config.form(config.element_type())).read("initial", range, row_size)?;
         }
+        let given = self.functions_data.size;
+        let data_size = config.functions().map_or(0, |functions| functions.data_size(given));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         let extent = Extent::of(*count).rows(config.columns, 0);
         table.up_to(config.form(config.element_type()), extent).read("source", &mut self.source, size)?;
-        let destination = if config.is_out_of_place { Role::Write } else { Role::WriteInPlace };
+        let is_out_of_place = config.is_out_of_place || config.stages().is_some();
+        let destination = if is_out_of_place { Role::Write } else { Role::WriteInPlace };
         let size = size_of_rows(max, config.result_size())?;
         let form = config.form(config.result_type());
         table.up_to(form, extent).addresses("destination", destination, &mut self.destination, size)?;
         table.scratch(&mut self.scratch)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 
     fn unknown(config: &ScanConfig) -> Self {

@@ -79,15 +79,16 @@ pub type ScanPlan = Plan<Scan>;
 ///
 /// | memory | bytes | first access | last access |
 /// |---|---|---|---|
-/// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `destination` | `count * row_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `source` | `count * source_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `destination` | `count * result_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `segments`: flags, keys | 4 per row; 8 for 64-bit keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `segments`: offsets | 4 per offset | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | initial value on the device | `row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
-/// `source` and `destination` are the same range or disjoint, for the seed's policy the same; faster if aligned to 16.
+/// `source` and `destination` are the same range or disjoint, for the seed's policy the same, and with functions that transform or
+/// store disjoint; faster if aligned to 16.
 ///
 /// | scratch for | bytes |
 /// |---|---|
@@ -198,7 +199,8 @@ impl Primitive for Scan {
 impl ScanPlan {
     /// Whether source and destination may be the same range. The seed's policy requires it.
     pub fn scans_in_place(&self) -> bool {
-        self.primitive.0.scans_in_place() && !self.config().is_out_of_place
+        let config = self.config();
+        self.primitive.0.scans_in_place() && !config.is_out_of_place && config.stages().is_none()
     }
 
     /// The same scan with counters of its look-back, for chained scans with such a kernel.
@@ -235,7 +237,10 @@ impl ScanPlan {
     /// Bytes of rows that a recording of `count` rows reads and writes, out of place; without tile aggregates and
     /// statuses.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        let own = self.primitive.0.moved_rows(count).saturating_mul(self.unpacked_config().row_size());
-        own.saturating_add(self.packing_size(count))
+        let (config, moved) = (self.unpacked_config(), self.primitive.0.moved_rows(count));
+        // All but the results.
+        let read = moved.saturating_sub(count).saturating_mul(config.source_size());
+        let written = count.saturating_mul(config.result_size());
+        read.saturating_add(written).saturating_add(self.packing_size(count))
     }
 }

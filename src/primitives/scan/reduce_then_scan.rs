@@ -34,6 +34,8 @@ pub(super) struct ReduceThenScan {
     kind: ScanKind,
     direction: Direction,
     segments: Option<SegmentsBy>,
+    /// Those of the levels above the elements.
+    sums: Rows,
     shape: ScratchShape,
     /// Workgroups per tile: one per column for rows that are too wide.
     column_count: u32,
@@ -149,15 +151,15 @@ impl ReduceThenScan {
             let constants = rows.constants();
             // Only segmented kernels have HEADS.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
-            let constants: Vec<_> =
-                operator.iter().chain(&tile).chain(constants).chain(extra).copied().collect();
-            policy.pipeline(device, kernel, &constants)
+            let constants = operator.iter().chain(&tile).chain(constants).chain(extra).copied();
+            let stages = config.stages().filter(|_| rows != Rows::Sums);
+            policy.pipeline(device, kernel, &constants.chain(stages).collect::<Vec<_>>())
         };
 
         let callers = Rows::Callers { direction: config.direction, segments: config.segments };
         let plain = Rows::Callers { direction: Direction::Forward, segments: None };
         // Without head flags, aggregates are rows like the caller's.
-        let sums = if callers == plain { callers } else { Rows::Sums };
+        let sums = if callers == plain && config.stages().is_none() { callers } else { Rows::Sums };
         // The caller's level, by quads and by words, and the levels above it, which are aligned in scratch but of any
         // length. Strided elements of a column are never accessed by quads.
         let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
@@ -194,6 +196,7 @@ impl ReduceThenScan {
             kind: config.kind,
             direction: config.direction,
             segments: config.segments,
+            sums,
             shape: sizes,
             column_count: if shape.is_strided { config.column_count() } else { 1 },
             ranges: config.ranges,
@@ -437,9 +440,8 @@ impl<'a> Recording<'a> {
     }
 
     fn rows(&self, level: usize) -> Rows {
-        let ReduceThenScan { direction, segments, .. } = *self.scan;
-        let is_plain = direction == Direction::Forward && segments.is_none();
-        if level == 0 || is_plain { Rows::Callers { direction, segments } } else { Rows::Sums }
+        let ReduceThenScan { direction, segments, sums, .. } = *self.scan;
+        if level == 0 { Rows::Callers { direction, segments } } else { sums }
     }
 
     /// Whether kernels access a level with these ranges by quads.

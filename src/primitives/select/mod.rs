@@ -343,7 +343,6 @@ impl Algorithm<Select> for Select {
         let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
         recorder.check_workgroups(tiles.count.into())?;
         let state = scratch.slice(layout.state, layout.state_size);
-        recorder.functions_data(buffers.functions_data);
         recorder.phase(c"level args");
         if self.algorithm == SelectAlgorithm::Chained {
             recorder.fill(state, 0);

@@ -5,49 +5,60 @@ use super::{Sort, SortPlan};
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::kernels::{Define, Kernel};
+use crate::merge::MergeConfig;
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::packed::{Content, Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder, Functions};
 
-/// Size of a value.
+/// Size of a value: a multiple of 4 bytes, up to [`Self::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ValueSize {
-    /// 4 bytes.
-    B4,
-    /// 8 bytes.
-    B8,
+pub struct ValueSize {
+    words: u32,
 }
 
 impl ValueSize {
-    /// All sizes.
-    pub const ALL: [Self; 2] = [Self::B4, Self::B8];
+    /// 4 bytes.
+    pub const B4: Self = Self { words: 1 };
+    /// 8 bytes.
+    pub const B8: Self = Self { words: 2 };
+    /// The largest size: 16 KiB, as of a merge.
+    pub const MAX: Self = Self { words: MergeConfig::MAX_VALUE_WORDS };
 
     /// The size of `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] unless that is 4 or 8. For other sizes use an argsort, and reorder the values by its indices.
+    /// [`Error::Unsupported`] unless that is a multiple of 4 from 4 to [`Self::MAX`].
     pub const fn new(bytes: usize) -> Result<Self> {
-        match bytes {
-            4 => Ok(Self::B4),
-            8 => Ok(Self::B8),
-            _ => Err(Error::Unsupported {
-                reason: "a sort carries values of 4 or 8 bytes; for others use an argsort",
+        match Self::checked(bytes) {
+            Some(size) => Ok(size),
+            None => Err(Error::Unsupported {
+                reason: "a value has a multiple of 4 bytes, up to 16,384; for others use an argsort",
             }),
         }
     }
 
+    /// The size of a type.
+    ///
+    /// # Panics
+    /// If [`Self::new`] fails; at compile time where it is the value of a constant.
+    pub const fn of<V>() -> Self {
+        Self::checked(size_of::<V>()).expect("a value has a multiple of 4 bytes, up to 16,384")
+    }
+
+    const fn checked(bytes: usize) -> Option<Self> {
+        let is_size = bytes >= 4 && bytes as u64 <= Self::MAX.bytes() && bytes.is_multiple_of(4);
+        if is_size { Some(Self { words: bytes as u32 / 4 }) } else { None }
+    }
+
     /// Size, 32-bit words.
     pub const fn words(self) -> u32 {
-        match self {
-            Self::B4 => 1,
-            Self::B8 => 2,
-        }
+        self.words
     }
 
     /// Size, bytes.
     pub const fn bytes(self) -> u64 {
-        self.words() as u64 * 4
+        self.words as u64 * 4
     }
 }
 
@@ -56,8 +67,8 @@ impl ValueSize {
 pub(super) enum Values {
     /// Keys alone.
     None,
-    /// A value is moved with each key.
-    Carried(ValueSize),
+    /// A value goes with each key: of one or two words through every pass, a larger one by its index.
+    Given(ValueSize),
     /// An argsort: writes the indices of the keys, and does not change the keys.
     Indices,
     /// Values that begin as the indices of the keys.
@@ -69,7 +80,7 @@ impl Values {
     pub(super) const fn words(self) -> u32 {
         match self {
             Self::None => 0,
-            Self::Carried(size) => size.words(),
+            Self::Given(size) => size.words(),
             Self::Indices | Self::Indexed => 1,
         }
     }
@@ -149,9 +160,18 @@ impl SortConfig {
         Self::new(key, Values::None)
     }
 
-    /// Sorts pairs of keys and values of `size`, in separate arrays.
+    /// Sorts pairs of keys and values of `size`, in separate arrays. Values of 4 and 8 bytes are carried through every pass;
+    /// larger ones move once, by indices that are sorted with the keys. With `p` passes that is, for each value of `v` bytes,
+    ///
+    /// | | bytes read and written |
+    /// |---|---|
+    /// | carried | `2 p v` |
+    /// | moved once | `8 p - 4` of indices, `4 + 2 v`, and in place `2 v` for a copy; a read of few bytes costs a whole memory transaction, of 32 to 128 bytes |
+    ///
+    /// Keys of 32 bits have four passes, of 64 bits eight: carrying 8 bytes moves 64 or 128, moving them once 104 or 136 with
+    /// transactions of 64. Kernels carry no 12 or 16 bytes, which in four passes might be a draw.
     pub const fn pairs(key: ElementType, size: ValueSize) -> Self {
-        Self::new(key, Values::Carried(size))
+        Self::new(key, Values::Given(size))
     }
 
     /// Argsort: writes the permutation that sorts the keys, as u32 indices; the first is the index of the least key.
@@ -196,14 +216,14 @@ impl SortConfig {
         indirect_count() => has_indirect_count = true;
         /// Large counts: supports 2^32 keys and more, by 64-bit offsets, which take a few more instructions per key.
         /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not with indices, which are u32,
-        /// or for a segmented sort.
+        /// with values of more than 8 bytes, or for a segmented sort.
         large_counts() => has_large_counts = true;
     }
 
     /// Sorts by keys that a function of the caller computes from elements while they are loaded: `Key key_of(Words element,
     /// uint index, Words data)`, in the form of the key type. [`SortBuffers::keys`] are the elements, which are only read.
-    /// For an argsort, or [out of place](Self::out_of_place) keys with their indices, of 32 or 64 bits; by `onesweep`, or in
-    /// one workgroup.
+    /// For an argsort, or [out of place](Self::out_of_place) keys with their indices, or with values of more than 8 bytes, which may
+    /// be the elements; keys of 32 or 64 bits; by `onesweep`, or in one workgroup.
     pub const fn computed(mut self, functions: &'static Functions) -> Self {
         self.functions = Some(functions);
         self
@@ -230,7 +250,7 @@ impl SortConfig {
             Some(policy) => matches!(policy.algorithm, SortAlgorithm::Onesweep),
             None => true,
         };
-        if count > SortPlan::MAX_COUNT && is_onesweep && !self.begins_as_indices() {
+        if count > SortPlan::MAX_COUNT && is_onesweep && !self.of_kernels().begins_as_indices() {
             self.large_counts()
         } else {
             self
@@ -276,7 +296,7 @@ impl SortConfig {
     /// The same sort with values of `size` that are read.
     #[cfg(feature = "mpi")]
     pub(crate) const fn carrying(mut self, size: ValueSize) -> Self {
-        self.values = Values::Carried(size);
+        self.values = Values::Given(size);
         self
     }
 
@@ -301,6 +321,19 @@ impl SortConfig {
     /// Whether it is an argsort, which does not change the keys.
     pub const fn is_argsort(&self) -> bool {
         matches!(self.values, Values::Indices)
+    }
+
+    /// Whether values move once, by indices that are sorted with the keys.
+    pub(crate) const fn moves_values_once(&self) -> bool {
+        matches!(self.values, Values::Given(size) if size.words() > 2)
+    }
+
+    /// The sort that kernels do: of keys and indices, where values move once.
+    pub(super) const fn of_kernels(mut self) -> Self {
+        if self.moves_values_once() {
+            self.values = Values::Indexed;
+        }
+        self
     }
 
     /// Whether values begin as the indices of the keys, and are not read.
@@ -394,6 +427,11 @@ impl SortConfig {
         1 + self.has_large_counts as u32
     }
 
+    /// Words of a key and of a value, of which kernels are tuned.
+    pub(super) const fn words(&self) -> [u32; 2] {
+        [self.key.words(), self.of_kernels().values.words()]
+    }
+
     /// Defines of kernels with keys and values.
     pub(super) const fn defines(&self) -> [Define; 2] {
         [("KEY_WORDS", self.key.words()), ("VALUE_WORDS", self.values.words())]
@@ -433,15 +471,16 @@ impl SortConfig {
             let reason = "only a sort of pairs, or of keys with their indices, discards its keys";
             return Err(Error::Unsupported { reason });
         }
-        let has_output = self.form == Form::OutOfPlace && self.values == Values::Indexed;
+        let begins_as_indices = self.of_kernels().begins_as_indices();
+        let has_output = self.form == Form::OutOfPlace && begins_as_indices;
         if self.functions.is_some() && (self.key.is_packed() || !(self.is_argsort() || has_output)) {
-            let reason = "computed keys have 32 or 64 bits, of an argsort, or of keys with indices out of place; on slices they are \
-                          sorted by Gpu::argsort_computed alone";
+            let reason = "computed keys have 32 or 64 bits, of an argsort, or out of place with indices or values of more than 8 bytes; \
+                          on slices they are sorted by Gpu::argsort_computed alone";
             return Err(Error::Unsupported { reason });
         }
-        if self.has_large_counts && self.begins_as_indices() {
-            let reason =
-                "an argsort has no large counts, nor have keys with indices: indices are 32-bit numbers";
+        if self.has_large_counts && begins_as_indices {
+            let reason = "an argsort has no large counts, nor have keys with indices, or with values of more than 8 bytes, which move by \
+                          indices: these are 32-bit numbers";
             return Err(Error::Unsupported { reason });
         }
         Ok(())
@@ -504,6 +543,10 @@ impl SortBuffers {
 impl Buffers<Sort> for SortBuffers {
     fn arguments(&mut self, config: &SortConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
         self.rows(config, count, table, Role::Write)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 }
 

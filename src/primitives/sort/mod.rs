@@ -6,6 +6,7 @@
 //! a [`StructureSortPlan`] structures by several fields.
 
 mod arrays;
+mod by_indices;
 mod config;
 mod digit;
 mod digit_histogram;
@@ -39,6 +40,7 @@ use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::{Result, at_most};
+use by_indices::ByIndices;
 use onesweep::Onesweep;
 use passes::Passes;
 use single_workgroup::SingleWorkgroup;
@@ -80,6 +82,7 @@ pub type SortPlan = Plan<Sort>;
 /// | alternate buffers | the keys, and the values of pairs; for an argsort twice the keys, and the indices |
 /// | a double buffer, a sort that destroys its input | none for alternate buffers |
 /// | a sort out of place | alternate buffers for more than one pass |
+/// | values of more than 8 bytes | what a sort of keys with indices has, and 4 for each key, of two buffers 8; in place the values |
 /// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
 /// | `onesweep` | a word per digit and tile, of [`SortPolicy::few_keys`] for all of its tiles |
 /// | histogram and dispatch arguments | a small amount per pass |
@@ -92,6 +95,7 @@ pub type SortPlan = Plan<Sort>;
 /// | a pass of `onesweep` | a dispatch per portion, with barriers; indirect where the device decides whether it runs |
 /// | after the passes | a barrier, and a copy that runs after an odd number of passes that ran; only in place, and not of up to [`SortPolicy::direct_tiles`] |
 /// | a sort that destroys its input | after an even number of passes a barrier and a copy |
+/// | values of more than 8 bytes | those of keys with indices, of a double buffer as if it destroyed its input; then a barrier and a gather; in place a copy before the first; for an indirect count a dispatch and a barrier more for each of these two |
 ///
 /// A `count` of 0 or 1 and an empty bit range record nothing; except that a sort of at least one key writes indices,
 /// and a sort out of place its output. At most [`SortPlan::max_count`] keys. The result is in `keys` and
@@ -105,6 +109,8 @@ pub struct Sort {
     single_workgroups: Vec<SingleWorkgroup>,
     /// For more keys than one workgroup holds, the fewest first; none for `single-workgroup`.
     passes: Vec<Box<dyn PassAlgorithm>>,
+    /// In place of these, for values that move once.
+    by_indices: Option<Box<ByIndices>>,
 }
 
 /// An algorithm of passes over all keys.
@@ -133,6 +139,9 @@ impl Sort {
     }
 
     fn max_count(&self) -> u64 {
+        if let Some(ByIndices { sort, .. }) = self.by_indices.as_deref() {
+            return sort.max_count();
+        }
         let single = self.single_workgroups.last().map_or(0, SingleWorkgroup::max_count);
         self.passes.last().map_or(single, |passes| passes.max_count())
     }
@@ -153,6 +162,10 @@ impl Primitive for Sort {
     const LABEL: &'static CStr = c"subsweep sort";
 
     fn declare(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Self> {
+        if config.moves_values_once() {
+            let by_indices = Some(Box::new(ByIndices::new(device, config, policy)?));
+            return Ok(Self { single_workgroups: Vec::new(), passes: Vec::new(), by_indices });
+        }
         let single = |shape| SingleWorkgroup::new(device, config, shape, policy);
         let single_workgroups = policy.single_workgroups().map(single).collect::<Result<_>>()?;
         let passes: Vec<Box<dyn PassAlgorithm>> = match policy.algorithm {
@@ -165,36 +178,41 @@ impl Primitive for Sort {
                 all.into_iter().map(|passes| Box::new(passes) as _).collect()
             }
         };
-        Ok(Self { single_workgroups, passes })
+        Ok(Self { single_workgroups, passes, by_indices: None })
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         let single = self.single_workgroups.iter().map(|single| single as _);
-        single.chain(self.passes.iter().map(|passes| &**passes as _))
+        let by_indices = self.by_indices.iter().map(|by_indices| &**by_indices as _);
+        single.chain(self.passes.iter().map(|passes| &**passes as _)).chain(by_indices)
     }
 
     fn algorithm(&self, config: &SortConfig, max: u64) -> Option<&dyn Recordable<Self>> {
-        match (self.passes(max), self.single_workgroup(max)) {
+        match (self.by_indices.as_deref(), self.passes(max), self.single_workgroup(max)) {
             _ if records_nothing(config, max) => None,
-            (Some(passes), _) => Some(passes),
-            (None, single) => single.map(|single| single as _),
+            (Some(by_indices), ..) => Some(by_indices),
+            (None, Some(passes), _) => Some(passes),
+            (None, None, single) => single.map(|single| single as _),
         }
     }
 
     fn check_count(&self, config: &SortConfig, count: u64) -> Result<()> {
         let max = self.max_count();
-        let what = match self.passes[..] {
-            [] => "one workgroup of this policy",
-            _ if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => "a sort without large counts",
+        let what = match (&self.by_indices, &self.passes[..]) {
+            (None, []) => "one workgroup of this policy",
+            (None, _) if max == SortPlan::MAX_COUNT && !config.begins_as_indices() => {
+                "a sort without large counts"
+            }
             _ => "one sort of this policy",
         };
         at_most(count, max, what)
     }
 
     fn first_access(&self, _: &SortConfig) -> Access {
-        match self.passes[..] {
-            [] => Access::COMPUTE,
-            _ => Access::COMPUTE.and(Access::TRANSFER_WRITE),
+        match (self.by_indices.as_deref(), &self.passes[..]) {
+            (Some(ByIndices { sort, .. }), _) => Access::COMPUTE.and(sort.first_access()),
+            (None, []) => Access::COMPUTE,
+            (None, _) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
         }
     }
 }
@@ -217,6 +235,10 @@ impl SortPlan {
         if records_nothing(config, count) {
             return 0;
         }
+        if let Some(ByIndices { sort, values }) = self.primitive.by_indices.as_deref() {
+            let own = sort.traffic_size(count).saturating_add(values.traffic_size(count));
+            return own.saturating_add(self.packing_size(count));
+        }
         let (keys, values) = (config.key_size(), config.value_size());
         let size = match self.primitive.passes(count) {
             Some(passes) => {
@@ -233,12 +255,15 @@ impl SortPlan {
     }
 
     /// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the alternate
-    /// buffers: only of a [double buffer](SortConfig::double_buffer), after an odd number of passes. Another count may take
-    /// another number of passes: one workgroup sorts few keys without any.
+    /// buffers: only of a [double buffer](SortConfig::double_buffer), after an odd number of passes, or where values of more
+    /// than 8 bytes have moved. Another count may take another number of passes: one workgroup sorts few keys without any.
     pub fn is_result_in_alt(&self, count: impl Into<Count>) -> bool {
         let (config, count) = (self.config(), count.into().max());
-        let passes = self.primitive.passes(count).filter(|_| !records_nothing(config, count));
-        config.is_double_buffered() && passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2))
+        let is_in_alt = match (&self.primitive.by_indices, self.primitive.passes(count)) {
+            (None, passes) => passes.is_some_and(|passes| !passes.pass_count().is_multiple_of(2)),
+            (Some(_), _) => true,
+        };
+        config.is_double_buffered() && is_in_alt && !records_nothing(config, count)
     }
 }
 

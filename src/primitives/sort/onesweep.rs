@@ -165,7 +165,6 @@ impl Algorithm<Sort> for Onesweep {
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
-        recorder.functions_data(buffers.functions_data);
         self.histogram.record(
             recorder,
             scratch,

@@ -361,7 +361,7 @@ impl SortPolicy {
 
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SortConfig) -> Choice<Self> {
-        let words = [config.key.words(), config.values.words()];
+        let words = config.words();
         let Choice { policy: algorithm, reason } = match (config.has_large_counts, config.functions()) {
             (_, Some(_)) => Choice {
                 policy: SortAlgorithm::Onesweep,
@@ -386,7 +386,7 @@ impl SortPolicy {
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
-        let tuning = SortTuning::of(capabilities, [config.key.words(), config.values.words()]);
+        let tuning = SortTuning::of(capabilities, config.words());
         let tuned = match algorithm {
             SortAlgorithm::Onesweep => tuning.onesweep,
             SortAlgorithm::Radix8Bit => tuning.radix_8bit,
@@ -544,7 +544,7 @@ impl SortPolicy {
 
     #[doc(hidden)]
     pub fn check(&self, config: &SortConfig, capabilities: &Capabilities) -> Result<()> {
-        let require = PolicyConflict::check;
+        let (config, require) = (&config.of_kernels(), PolicyConflict::check);
         check_scan_of_counts(&self.scan, &COUNT_SCAN)?;
         for shape in self.single_workgroups() {
             shape.check_single(self.subgroup_size, capabilities)?;

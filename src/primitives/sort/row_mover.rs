@@ -1,4 +1,9 @@
-//! Moves rows to where a sort has their indices: a gather and, in place, a copy back.
+//! Moves rows to where a sort has their indices: a gather and, in place, a copy before it.
+//!
+//! ```text
+//!   out of place:  rows ── gather ──► sorted
+//!   in place:      rows ── copy ──► scratch ── gather ──► rows
+//! ```
 
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, Recorder};
 use crate::error::Result;
@@ -13,9 +18,9 @@ pub(super) struct RowMover {
 }
 
 /// An array in scratch: its offset and its size.
-type Array = (u64, u64);
+pub(super) type Array = (u64, u64);
 
-/// The rows on their way, and the scratch of both gathers.
+/// The rows that a copy keeps, and the scratch of both plans.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowMoverLayout {
     rows: Array,
@@ -24,18 +29,18 @@ pub(super) struct RowMoverLayout {
 }
 
 impl RowMover {
+    /// For rows of as many words as `gather` has, which says what becomes of rows whose index is beyond all.
     pub(super) fn new(
         device: &Device,
-        words_per_row: u32,
+        gather: GatherConfig,
         is_in_place: bool,
         has_indirect_count: bool,
     ) -> Result<Self> {
         let declared = |config: GatherConfig| {
             GatherPlan::declare(device, if has_indirect_count { config.indirect_count() } else { config })
         };
-        let gather = declared(GatherConfig::elements(words_per_row))?;
-        let copy = is_in_place.then(|| declared(GatherConfig::copy(words_per_row))).transpose()?;
-        Ok(Self { gather, copy })
+        let copy = GatherConfig::copy(gather.words_per_element());
+        Ok(Self { gather: declared(gather)?, copy: is_in_place.then(|| declared(copy)).transpose()? })
     }
 
     pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
@@ -46,32 +51,52 @@ impl RowMover {
         let mut take = |name, size| (cursor.take(name, size), size);
         let in_place = |size: &dyn Fn(&GatherPlan) -> u64| self.copy.as_ref().map_or(0, size);
         RowMoverLayout {
-            rows: take("moved rows", in_place(&|copy| count.saturating_mul(copy.config().element_size()))),
+            rows: take("copied rows", in_place(&|copy| count.saturating_mul(copy.config().element_size()))),
             gather: take("scratch of the gather", self.gather.scratch_requirements(count).size),
             copy: take("scratch of the copy", in_place(&|copy| copy.scratch_requirements(count).size)),
         }
     }
 
+    /// Records what goes before the sort: in place the copy of `rows`. No barrier comes before or after it.
+    pub(super) fn copy(
+        &self,
+        recorder: &mut Recorder<'_>,
+        (scratch, layout): (BufferRange, &RowMoverLayout),
+        rows: AddressRange,
+        count: Count,
+    ) -> Result<()> {
+        let Some(copy) = &self.copy else { return Ok(()) };
+        let [copied, scratch] = [layout.rows, layout.copy].map(|(offset, size)| scratch.slice(offset, size));
+        let buffers = GatherBuffers::new(rows, AddressRange::NONE, copied.addresses()).scratch(scratch);
+        copy.record(recorder, &buffers, count)
+    }
+
     /// Records the move of `rows` to `sorted`, which in place are the same, by `indices` that were just written.
-    pub(super) fn record(
+    pub(super) fn gather(
         &self,
         recorder: &mut Recorder<'_>,
         (scratch, layout): (BufferRange, &RowMoverLayout),
         [rows, indices, sorted]: [AddressRange; 3],
         count: Count,
     ) -> Result<()> {
-        let array = |(offset, size): Array| scratch.slice(offset, size);
-        let of = |source, indices, destination, of_scratch| {
-            GatherBuffers::new(source, indices, destination).scratch(array(of_scratch))
-        };
+        let [copied, scratch] =
+            [layout.rows, layout.gather].map(|(offset, size)| scratch.slice(offset, size));
+        let rows = if self.copy.is_some() { copied.addresses() } else { rows };
         recorder.barrier_before(Barrier::COMPUTE_TO_COMPUTE, indices);
-        let Some(copy) = &self.copy else {
-            return self.gather.record(recorder, &of(rows, indices, sorted, layout.gather), count);
-        };
-        let moved = array(layout.rows).addresses();
-        self.gather.record(recorder, &of(rows, indices, moved, layout.gather), count)?;
-        recorder.barrier_before(Barrier::COMPUTE_TO_COMPUTE, moved);
-        copy.record(recorder, &of(moved, AddressRange::NONE, sorted, layout.copy), count)
+        self.gather.record(recorder, &GatherBuffers::new(rows, indices, sorted).scratch(scratch), count)
+    }
+
+    /// Fails as a recording of `count` rows would, before anything is recorded.
+    pub(super) fn check(
+        &self,
+        recorder: &Recorder<'_>,
+        scratch: (BufferRange, &RowMoverLayout),
+        ranges: [AddressRange; 3],
+        count: Count,
+    ) -> Result<()> {
+        let mut dry = Recorder::dry(recorder.device());
+        self.copy(&mut dry, scratch, ranges[0], count)?;
+        self.gather(&mut dry, scratch, ranges, count)
     }
 
     /// Bytes that a recording of `count` rows reads and writes.

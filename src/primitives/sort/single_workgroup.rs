@@ -83,7 +83,6 @@ impl Algorithm<Sort> for SingleWorkgroup {
             begin_bit,
             end_bit,
         };
-        recorder.functions_data(buffers.functions_data);
         let has_quads = has_quads(&[keys], self.mixed_access, count, 4);
         let pipeline = if has_quads { &self.by_quads } else { &self.by_words };
         recorder.dispatch(pipeline, &push, 1)

@@ -4,10 +4,11 @@ use super::TopK;
 use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
+use crate::kernels::Kernel;
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType, FloatOrder};
+use crate::primitives::{Count, ElementType, FloatOrder, Functions};
 
 /// Configuration of a [`TopKPlan`](super::TopKPlan).
 ///
@@ -37,6 +38,7 @@ pub struct TopKConfig {
     words_per_value: u32,
     has_segments: bool,
     has_own_k: bool,
+    functions: Option<&'static Functions>,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<TopKPolicy>,
 }
@@ -62,6 +64,7 @@ impl TopKConfig {
             words_per_value: 0,
             has_segments: false,
             has_own_k: false,
+            functions: None,
             has_indirect_count: false,
             policy: None,
         }
@@ -90,6 +93,9 @@ impl TopKConfig {
         segments() => has_segments = true;
         /// A k of its own for each row in [`TopKBuffers::ks`], of which none is greater than k: likewise.
         own_k() => has_own_k = true;
+        /// Selects by keys that a function of the caller computes from elements while they are loaded: `Key key_of(Words
+        /// element, uint index, Words data)`, in the form of the type. [`TopKBuffers::source`] has the elements.
+        computed(functions: &'static Functions) => functions = Some(functions);
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`TopKPolicy::choose`].
@@ -111,9 +117,27 @@ impl TopKConfig {
         self.k
     }
 
+    /// Whether a function of the caller computes the keys.
+    pub const fn is_computed(&self) -> bool {
+        self.functions.is_some()
+    }
+
+    /// The kernel, or in its place that with functions.
+    pub(super) fn kernel(&self, kernel: &'static Kernel) -> Result<&'static Kernel> {
+        Functions::kernel_with(self.functions, kernel)
+    }
+
+    /// Size of a key of the source, bytes, or of the element that it is computed from.
+    pub const fn source_size(&self) -> u64 {
+        match self.functions {
+            Some(functions) => functions.element_words() as u64 * 4,
+            None => self.element.size() as u64,
+        }
+    }
+
     /// Size of a row, bytes.
     pub const fn row_size(&self) -> u64 {
-        self.columns as u64 * self.element.size() as u64
+        self.columns as u64 * self.source_size()
     }
 
     /// Size of the selected keys of a row, bytes; 0 if none are written.
@@ -171,6 +195,7 @@ impl TopKConfig {
         in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
         in_range("words per value of a top-k", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)?;
+        Functions::check_keys(self.functions, self.element)?;
         if !self.has_keys && !self.has_indices && self.words_per_value == 0 {
             return Err(Error::Unsupported {
                 reason: "a top-k writes keys, indices or values; leave out without_keys or without_indices",
@@ -203,6 +228,8 @@ pub struct TopKBuffers {
     pub destination_values: AddressRange,
     /// Scratch of [`TopKPlan::scratch_requirements`](super::TopKPlan::scratch_requirements).
     pub scratch: BufferRange,
+    /// What a function of the caller reads besides, if it does.
+    pub functions_data: AddressRange,
 }
 
 impl TopKBuffers {
@@ -225,7 +252,14 @@ impl TopKBuffers {
             source_values,
             destination_values,
             scratch,
+            functions_data: none,
         }
+    }
+
+    /// Sets the data of a function of the caller.
+    pub const fn functions_data(mut self, data: AddressRange) -> Self {
+        self.functions_data = data;
+        self
     }
 
     /// Sets where rows begin, with [`TopKConfig::segments`].
@@ -242,7 +276,7 @@ impl TopKBuffers {
 
     /// The number of keys in `source`, with segments.
     pub(super) fn key_count(&self, config: &TopKConfig) -> u32 {
-        let count = self.source.size / config.element.size() as u64;
+        let count = self.source.size / config.source_size();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
@@ -263,7 +297,7 @@ impl Buffers<TopK> for TopKBuffers {
         table.read("ks", &mut self.ks, size_if(config.has_own_k, size(4)))?;
         let form = PackedForm::numbers(config.element);
         if config.has_segments && self.source.size > 0 {
-            let key_size = config.element.size() as u64;
+            let key_size = config.source_size();
             let key_count = self.source.size / key_size;
             table.of(form).read("source", &mut self.source, key_count * key_size)?;
             let values_size = key_count.saturating_mul(config.value_size());
@@ -276,6 +310,9 @@ impl Buffers<TopK> for TopKBuffers {
             )?;
             table.read("source_values", &mut self.source_values, values_size(config.columns))?;
         }
+        let given = self.functions_data.size;
+        let data_size = config.functions.map_or(0, |functions| functions.data_size(given));
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         table.up_to(form, Extent::of(*count).rows(config.k, 0)).write(
             "destination",
             &mut self.destination,
@@ -284,5 +321,9 @@ impl Buffers<TopK> for TopKBuffers {
         table.write("destination_indices", &mut self.destination_indices, size(config.indices_size()))?;
         table.write("destination_values", &mut self.destination_values, values_size(config.k))?;
         table.scratch(&mut self.scratch)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 }

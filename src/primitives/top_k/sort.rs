@@ -74,11 +74,15 @@ impl BySort {
             tile_items: policy.tile_items(),
             orders: policy.pipeline(
                 device,
-                kernels::TOP_K_ORDERS.module(&key),
+                config.kernel(kernels::TOP_K_ORDERS.module(&key))?,
                 &[&items[..], &config.order_constants()].concat(),
             )?,
             sort: plan(SortConfig::keys_and_indices(unsigned))?,
-            take: policy.pipeline(device, kernels::TOP_K_TAKE.module(&key), &[config.value_constant()])?,
+            take: policy.pipeline(
+                device,
+                config.kernel(kernels::TOP_K_TAKE.module(&key))?,
+                &[config.value_constant()],
+            )?,
             by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
@@ -94,7 +98,8 @@ impl BySort {
         let by_index = self.by_index.as_ref().map_or(0, |sort| sort.traffic_size([k]) + 8 * k);
         let moved = 2 * (self.config.keys_size() + k * self.config.value_size());
         let taken = 4 * k + moved + self.config.indices_size();
-        2 * self.config.row_size() + self.sort.traffic_size([columns]) + by_index + taken
+        let orders_size = columns * self.config.element.size() as u64;
+        self.config.row_size() + orders_size + self.sort.traffic_size([columns]) + by_index + taken
     }
 
     /// Workgroups of the `index`-th dispatch over rows.

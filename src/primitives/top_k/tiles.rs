@@ -61,7 +61,8 @@ impl ByTiles {
                 words_per_value,
             ];
             let constants = [&shape[..], &config.order_constants()].concat();
-            policy.pipeline(device, kernels::TOP_K_SELECT.module(&config.key_define()), &constants)
+            let kernel = config.kernel(kernels::TOP_K_SELECT.module(&config.key_define()))?;
+            policy.pipeline(device, kernel, &constants)
         };
         let has_inner = config.columns > policy.tile_items();
         Ok(Self {
@@ -90,6 +91,7 @@ impl ByTiles {
                 1 => [self.config.keys_size(), self.config.indices_size()],
                 _ => self.selected_sizes(level, 1),
             };
+            let key_size = if index > 0 { key_size } else { self.config.source_size() };
             // The columns of selected keys are read.
             u64::from(level.columns) * key_size + keys + indices * if index > 0 { 2 } else { 1 }
         };

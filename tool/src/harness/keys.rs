@@ -29,6 +29,8 @@ pub enum SortValues {
     B4,
     /// Values of 8 bytes.
     B8,
+    /// Values of 20 bytes, which move once.
+    B20,
     /// Argsort: the permutation is the only result.
     Indices,
     /// Keys with their indices.
@@ -37,9 +39,9 @@ pub enum SortValues {
 
 impl SortValues {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed];
+    pub const ALL: [Self; 6] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed, Self::B20];
 
-    /// The kinds with different numbers of words moved.
+    /// The kinds with different numbers of words that kernels carry.
     pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
 
     /// The name in case ids.
@@ -48,6 +50,7 @@ impl SortValues {
             Self::None => "keys",
             Self::B4 => "pairs4",
             Self::B8 => "pairs8",
+            Self::B20 => "pairs20",
             Self::Indices => "argsort",
             Self::Indexed => "indexed",
         }
@@ -68,6 +71,7 @@ impl SortValues {
             Self::B8 => SortConfig::pairs(element, ValueSize::B8),
             Self::Indices => SortConfig::argsort(element),
             Self::Indexed => SortConfig::keys_and_indices(element),
+            Self::B20 => SortConfig::pairs(element, ValueSize::of::<[u32; 5]>()),
         }
     }
 
@@ -77,6 +81,7 @@ impl SortValues {
             Self::None | Self::Indices | Self::Indexed => 0,
             Self::B4 => 4,
             Self::B8 => 8,
+            Self::B20 => 20,
         }
     }
 }
@@ -177,20 +182,17 @@ pub(super) fn keys_and_values(
     [keys(element, input, count as usize, count), self::values(values, count as usize)]
 }
 
-/// The values of `count` keys before a sort, as words: the key's index, and in 8-byte values its hash as the second
-/// word, so that a half-moved value shows. All values are distinct: the permutation can be read from them.
+/// The values of `count` keys before a sort, as words. All are distinct: the permutation can be read from them.
 pub(super) fn values(values: SortValues, count: usize) -> Vec<u32> {
-    let indices = 0..count as u32;
-    match values {
-        SortValues::None | SortValues::Indices | SortValues::Indexed => Vec::new(),
-        SortValues::B4 => indices.collect(),
-        SortValues::B8 => indices.flat_map(wide_value).collect(),
-    }
+    (0..count as u32).flat_map(|index| value(values, index)).collect()
 }
 
-/// The 8-byte value of the key at `index`.
-pub(super) fn wide_value(index: u32) -> [u32; 2] {
-    [index, SplitMix64(index.into()).next_u64() as u32]
+/// The value of the key at `index`, as words: the index, and its hashes as the others, so that a value of which not all has
+/// moved shows.
+pub(super) fn value(values: SortValues, index: u32) -> impl Iterator<Item = u32> {
+    let mut random = SplitMix64(index.into());
+    let hashes = std::iter::repeat_with(move || random.next_u64() as u32);
+    std::iter::once(index).chain(hashes).take(values.moved_size() as usize / 4)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::keys::{SortValues, by_type, wide_value};
+use super::keys::{SortValues, by_type, value};
 use crate::reference::{oracle, packed};
 use subsweep::{ElementType, FloatOrder, Number};
 
@@ -31,18 +31,17 @@ impl SortExpectation {
         self.of_segment(keys, 0)
     }
 
-    /// Sorts the segments of `keys` that begin at `begins`, ascending. Keys outside of all segments are unchanged, and
-    /// their argsort indices are `outside`.
-    pub fn of_segments(&self, keys: &[u32], begins: &[u32], outside: u32) -> Sorted {
+    /// Sorts the segments of `keys`, in any order. Keys outside of all segments are unchanged, and their argsort indices are
+    /// `outside`.
+    pub fn of_segments(&self, keys: &[u32], segments: &[Range<u32>], outside: u32) -> Sorted {
         let key_words = self.element.words() as usize;
-        let count = (keys.len() / key_words) as u32;
-        let first = begins.first().map_or(count, |&begin| begin);
-        let mut all = self.unsorted(&keys[..first as usize * key_words], 0, outside);
-        for (&begin, &end) in begins.iter().zip(begins.iter().skip(1).chain([&count])) {
-            let segment = &keys[begin as usize * key_words..end as usize * key_words];
-            let sorted = self.of_segment(segment, begin);
-            all.keys.extend(sorted.keys);
-            all.values.extend(sorted.values);
+        let mut all = self.unsorted(keys, 0, outside);
+        let value_words = all.values.len() * key_words / keys.len().max(1);
+        for segment in segments.iter().filter(|segment| !segment.is_empty()) {
+            let words = |size: usize| segment.start as usize * size..segment.end as usize * size;
+            let sorted = self.of_segment(&keys[words(key_words)], segment.start);
+            all.keys[words(key_words)].copy_from_slice(&sorted.keys);
+            all.values[words(value_words)].copy_from_slice(&sorted.values);
         }
         all
     }
@@ -53,8 +52,8 @@ impl SortExpectation {
         let key_words = self.element.words() as usize;
         let row_count = keys.len() / key_words / length as usize;
         let (rows, rest) = keys.split_at(row_count * length as usize * key_words);
-        let begins: Vec<_> = (0..row_count as u32).map(|row| row * length).collect();
-        let mut all = self.of_segments(rows, &begins, outside);
+        let segments: Vec<_> = (0..row_count as u32).map(|row| row * length..(row + 1) * length).collect();
+        let mut all = self.of_segments(rows, &segments, outside);
         if matches!(self.values, SortValues::Indices | SortValues::Indexed) {
             all.values.iter_mut().for_each(|index| *index %= length);
         }
@@ -104,15 +103,12 @@ impl SortExpectation {
     fn moved<K>(&self, words: &[u32], pairs: Vec<(K, u32)>, to_words: impl Fn(Vec<K>) -> Vec<u32>) -> Sorted {
         let indices = pairs.iter().map(|(_, index)| *index);
         let values = match self.values {
-            SortValues::None => Vec::new(),
-            SortValues::B4 | SortValues::Indices | SortValues::Indexed => indices.collect(),
-            SortValues::B8 => indices.flat_map(wide_value).collect(),
+            SortValues::Indices | SortValues::Indexed => indices.collect(),
+            given => indices.flat_map(|index| value(given, index)).collect(),
         };
         let keys = match self.values {
             SortValues::Indices => words.to_vec(),
-            SortValues::None | SortValues::B4 | SortValues::B8 | SortValues::Indexed => {
-                to_words(pairs.into_iter().map(|(key, _)| key).collect())
-            }
+            _ => to_words(pairs.into_iter().map(|(key, _)| key).collect()),
         };
         Sorted { keys, values }
     }
@@ -145,15 +141,15 @@ mod tests {
     #[test]
     fn segments_are_sorted_by_themselves() {
         let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
-        let of = |values, begins: &[u32]| {
+        let of = |values, segments: &[Range<u32>]| {
             let (element, order) = (ElementType::I64, FloatOrder::Total);
             let expectation = SortExpectation { element, values, is_descending: false, order, bits: 0..64 };
-            expectation.of_segments(&words(&[9, 5, -1, 5, 0, -2]), begins, 77)
+            expectation.of_segments(&words(&[9, 5, -1, 5, 0, -2]), segments, 77)
         };
         let sorted = words(&[9, -1, 5, 5, -2, 0]);
-        let got = of(SortValues::B4, &[1, 4, 4]);
+        let got = of(SortValues::B4, &[4..6, 1..4, 4..4]);
         assert_eq!(got, Sorted { keys: sorted.clone(), values: vec![0, 2, 1, 3, 5, 4] });
-        let got = of(SortValues::Indices, &[1, 4, 6]);
+        let got = of(SortValues::Indices, &[1..4, 4..6, 6..6]);
         let unsorted = words(&[9, 5, -1, 5, 0, -2]);
         assert_eq!(got, Sorted { keys: unsorted.clone(), values: vec![77, 2, 1, 3, 5, 4] });
         assert_eq!(of(SortValues::None, &[]), Sorted { keys: unsorted, values: vec![] });
@@ -165,8 +161,9 @@ mod tests {
         let rows = Sorted { keys: words(&[5, 9, -1, 3, 4]), values: vec![1, 0, 2, 3, 4] };
         assert_eq!(in_rows(SortValues::B4, &[9, 5, -1, 3, 4]), rows);
         assert_eq!(in_rows(SortValues::Indices, &[9, 5, -1, 3, 4]).values, [1, 0, 0, 1, 77]);
-        let wide: Vec<_> = [0, 2, 1, 3, 5, 4].into_iter().flat_map(wide_value).collect();
-        assert_eq!(of(SortValues::B8, &[1, 4]), Sorted { keys: sorted, values: wide });
+        let wide: Vec<_> =
+            [0, 2, 1, 3, 5, 4].into_iter().flat_map(|index| value(SortValues::B8, index)).collect();
+        assert_eq!(of(SortValues::B8, &[1..4, 4..6]), Sorted { keys: sorted, values: wide });
     }
 
     #[test]

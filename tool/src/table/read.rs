@@ -270,7 +270,7 @@ pub enum TableError {
         needed: u64,
     },
     /// The number of values differs from the number of keys.
-    #[error("holds {value_count} values, and there are {count} keys; give one for each")]
+    #[error("holds {value_count} elements for {count} of the input; give one for each")]
     ValueCount {
         /// Values in the file.
         value_count: u64,

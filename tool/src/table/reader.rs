@@ -132,23 +132,22 @@ impl<R: Read> TableReader<R> {
         })
     }
 
-    /// Reads the header of values, one of the types `elements` for each of `count` keys: an `.npy` file of one dimension, or raw
-    /// values whose size follows from `file_size`. Raw values are unsigned, whatever their type.
+    /// Bytes of a row; of one dimension, of an element.
+    pub fn row_size(&self) -> usize {
+        self.element.size() * self.shape.map_or(1, |shape| shape.columns())
+    }
+
+    /// Reads the header of values of the types `taken`, one for each of `count` keys, or of two dimensions a row for each: an
+    /// `.npy` file, or raw values whose size follows from `file_size`. Raw values are unsigned, whatever their type.
     ///
     /// # Errors
     /// The first problem found.
-    pub fn values(
-        mut reader: R,
-        file_size: u64,
-        count: u64,
-        elements: &[ElementType],
-    ) -> Result<Self, TableError> {
-        let taken = Taken { elements, max_dimensions: 1, max_count: u64::MAX };
+    pub fn values(mut reader: R, file_size: u64, count: u64, taken: &Taken) -> Result<Self, TableError> {
         if let Some(start) = read_start(&mut reader)? {
-            let element = raw_values(file_size, false, count, elements)?;
-            return Self::raw(reader, start, Some(file_size), Some(element), &taken);
+            let element = raw_values(file_size, false, count, taken.elements)?;
+            return Self::raw(reader, start, Some(file_size), Some(element), taken);
         }
-        Self::npy(reader, Some(file_size), Expected { count: Some(count), ..Expected::default() }, &taken)
+        Self::npy(reader, Some(file_size), Expected { count: Some(count), ..Expected::default() }, taken)
     }
 
     fn raw(

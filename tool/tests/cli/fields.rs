@@ -104,6 +104,7 @@ fn what_is_no_key_is_refused() {
         ("--type", "u32"),
         ("--memory", "1G"),
         ("--temp-dir", "."),
+        ("--axis", "1"),
         ("--algorithm", "radix-8bit"),
         ("--policy", "seed"),
     ] {
@@ -117,6 +118,7 @@ fn what_is_no_key_is_refused() {
         ("[('a', '<u4', (2,))]", 8, "a", "a['a'][:, 0]"),
         ("[('a', [('x', '<u4')], (2,))]", 8, "a", "append_fields"),
         ("[('a', '|u1'), ('b', '<f4')]", 5, "a", "repack_fields(a, align=True)"),
+        ("[('a', '|u1'), ('b', '|S2')]", 3, "a", "append_fields(a, 'pad', numpy.zeros(len(a), 'u4'), usemask=False)"),
         ("[('a', '|u1'), ('b', '<f4'), ('c', '|S3')]", 8, "b", "repack_fields(a, align=True)"),
         ("[('a', '<u8'), ('b', '<u8'), ('c', '<u8')]", 24, "a,b,c", "sort by the last of them first"),
         ("[('a', '<u4'), ('b', '|V1048576')]", (1 << 20) + 4, "a", "for --argsort"),

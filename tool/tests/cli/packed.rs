@@ -294,6 +294,44 @@ fn sorted_elements_are_merged_and_searched() {
 }
 
 #[test]
+fn rows_move_with_their_keys() {
+    let folder = Folder::new();
+    let keys: Vec<u32> = random(COUNT).iter().map(|word| word % 1000).collect();
+    let keys_file = npy("<u4", &format!("({COUNT},)"), &bytes(&keys));
+    let keys_path = folder.file("keys.npy", &keys_file);
+    let mut order: Vec<usize> = (0..COUNT).collect();
+    order.sort_by_key(|&index| keys[index]);
+    let segments = folder.file("starts.npy", npy("<u4", "(1,)", &bytes(&[0])));
+    let out = folder.argument("out");
+    // Whole words, and rows that are padded to these.
+    for (descr, columns, row_size) in [("<u4", 5, 20), ("|u1", 3, 3), ("<i2", 9, 18)] {
+        let rows: Vec<u8> = random(COUNT * row_size).iter().map(|&word| word as u8).collect();
+        let shape = format!("({COUNT}, {columns})");
+        let values = folder.file("rows.npy", npy(descr, &shape, &rows));
+        let moved: Vec<u8> = order.iter().flat_map(|&row| &rows[row_size * row..][..row_size]).copied().collect();
+        let expected = npy(descr, &shape, &moved);
+        for (options, keys) in [(&[][..], &*keys_path), (&["--segments", &segments], &keys_path), (&[], "-")] {
+            let mut sort = subsweep(["sort", keys, "-o", &folder.argument("keys-out"), "--values", &values]);
+            run_with(sort.args(["--values-output", &out]).args(options), &keys_file).done();
+            assert!(folder.read("out") == expected, "{descr} {columns} {options:?} {keys}");
+        }
+        // By columns, as Fortran has them.
+        let by_columns: Vec<u8> = (0..columns)
+            .flat_map(|column| (0..COUNT).map(move |row| row * row_size + column * (row_size / columns)))
+            .flat_map(|first| &rows[first..first + row_size / columns])
+            .copied()
+            .collect();
+        let mut file = npy(descr, &shape, &by_columns);
+        let order = file.windows(5).position(|word| word == b"False").unwrap();
+        file[order..order + 5].copy_from_slice(b"True ");
+        let values = folder.file("columns.npy", file);
+        let mut sort = subsweep(["sort", &keys_path, "-o", &folder.argument("keys-out"), "--values", &values]);
+        run(sort.args(["--values-output", &out])).done();
+        assert!(folder.read("out") == expected, "{descr} {columns} by columns");
+    }
+}
+
+#[test]
 fn values_of_8_and_16_bits_move_with_their_keys() {
     let folder = Folder::new();
     let keys: Vec<u32> = random(COUNT).iter().map(|word| word % 1000).collect();

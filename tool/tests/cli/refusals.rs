@@ -116,11 +116,23 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
     let column = folder.file("column", npy("<u4", "(3, 1)", &[0; 12]));
     refused(&folder, &["sort", &column], "has 2 dimensions, shape (3, 1), and one is taken; save a.reshape(-1)");
     let keys = folder.file("keys", npy("<u4", "(2,)", &[0; 8]));
-    let values = ["sort", &keys, "--values", &input, "--values-output", &folder.argument("values")];
-    let what = "has 2 dimensions, shape (2, 65), and a value is one number for each key; leave out --values, sort with \
-                --argsort, and take the rows";
-    refused(&folder, &values, what);
-    refused(&folder, &[&values[..], &["--segments", &keys]].concat(), what);
+    for (options, of_another_count) in [
+        (&[][..], "holds 3 values, and there are 2 keys; give one for each"),
+        (&["--segments", &keys], "has shape (3, 2), and the keys (2,); give one value for each key"),
+    ] {
+        let sort = |values: &str| {
+            let given = ["sort", &keys, "--values", values, "--values-output", &folder.argument("moved")];
+            [&given.map(str::to_owned)[..], &options.iter().map(ToString::to_string).collect::<Vec<_>>()].concat()
+        };
+        let refused = |values: &str, what| refused(&folder, &sort(values).iter().map(String::as_str).collect::<Vec<_>>(), what);
+        let cube = folder.file("cube", npy("<u4", "(2, 65, 1)", &[0; 520]));
+        refused(&cube, "has 3 dimensions, shape (2, 65, 1), and a value is a number or a row for each key; leave out --values, \
+                        sort with --argsort, and take the values");
+        let long = folder.file("long", npy("<u4", "(2, 4097)", &[0; 8 * 4097]));
+        refused(&long, "--values has rows of 16388 bytes, and up to 16384 are moved; write --argsort, and take them at its indices");
+        let rows = folder.file("rows", npy("<u4", "(3, 2)", &[0; 24]));
+        refused(&rows, of_another_count);
+    }
 }
 
 #[test]
@@ -209,6 +221,15 @@ fn invalid_initial_values_and_segments() {
 }
 
 #[test]
+fn a_negative_axis_is_a_value() {
+    let folder = Folder::new();
+    let input = folder.file("table.npy", npy("<u4", "(1, 2)", &[0; 8]));
+    for command in ["sort", "scan", "reduce", "diff"] {
+        refused(&folder, &[command, &input, "--axis", "-1"], "invalid value '-1' for '--axis <AXIS>'");
+    }
+}
+
+#[test]
 fn values_that_do_not_match_their_keys() {
     let folder = Folder::new();
     let keys = folder.file("keys.npy", npy("<u4", "(4,)", &[0; 16]));
@@ -218,7 +239,7 @@ fn values_that_do_not_match_their_keys() {
         refused(&folder, &arguments, what);
         assert_eq!(folder.read("values_out"), b"before");
     };
-    with(&folder.file("values", npy("<u4", "(3,)", &[0; 12])), "holds 3 values, and there are 4 keys");
+    with(&folder.file("values", npy("<u4", "(3,)", &[0; 12])), "holds 3 elements for 4 of the input");
     with(
         &folder.file("values", [0; 12]),
         "holds 12 bytes, and values of 1, 2, 4 or 8 for each of 4 keys are taken",

@@ -119,7 +119,7 @@ fn invalid_keys_are_refused() {
     let two = folder.file("two.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
     let raw = folder.file("raw", [1, 2]);
     for (arguments, what) in [
-        (&["scan", &values, "--by-key", &two][..], "holds 2 values, and there are 3 keys"),
+        (&["scan", &values, "--by-key", &two][..], "holds 2 elements for 3 of the input"),
         (&["scan", &values, "--by-key", &raw], "holds 2 bytes, and values of 1, 2, 4 or 8 for each of 3 keys"),
         (&["scan", &values, "--by-key", &table], "has 2 dimensions"),
         (&["scan", &table, "--by-key", &values, "--axis", "1"], "leave out --axis 1"),

@@ -167,6 +167,36 @@ fn a_descending_argsort_is_segment_by_segment() {
 }
 
 #[test]
+fn segments_with_ends_leave_out_keys() {
+    let folder = Folder::new();
+    let keys = random(6_000);
+    let (begins, ends) = ([4_000, 7, 9, 5_999, 100], [5_990, 9, 5, 6_000, 4_000]);
+    let mut order: Vec<u32> = (0..6_000).collect();
+    for (begin, end) in begins.into_iter().zip(ends).filter(|(begin, end)| begin < end) {
+        order[begin as usize..end as usize].sort_by_key(|&index| keys[index as usize]);
+    }
+    let starts = folder.file("starts", bytes(&begins));
+    let stops = folder.file("stops", npy("<u4", "(5,)", &bytes(&ends)));
+    let sorted = |options: &[&str]| {
+        let mut command = subsweep(["sort", "-", "--type", "u32", "--segments", &starts, "--segment-ends"]);
+        words(&run_with(command.arg(&stops).args(options), &bytes(&keys)).done())
+    };
+    assert!(sorted(&[]) == order.iter().map(|&index| keys[index as usize]).collect::<Vec<_>>());
+    assert!(sorted(&["--argsort"]) == order);
+    let input = folder.file("keys", npy("<u4", "(6000,)", &bytes(&keys)));
+    let of = |begins: &[u32], ends: &[u32]| {
+        [("b", begins), ("e", ends)].map(|(name, indices)| folder.file(name, bytes(indices)))
+    };
+    refused(&folder, &["sort", &input, "--segment-ends", &stops], "--segments");
+    let refused = |[begins, ends]: [String; 2], what: &str| {
+        refused(&folder, &["sort", &input, "--segments", &begins, "--segment-ends", &ends], what);
+    };
+    refused(of(&[5, 1], &[9, 6]), "b: segment 0 begins at 5, not in 6 to 6000");
+    refused(of(&[5, 1], &[9]), "e: has 1 ends of 2 segments; give one for each");
+    refused(of(&[5], &[6_001]), "e: a segment begins or ends at 6001, and there are 6000 keys; leave it out");
+}
+
+#[test]
 fn part_of_a_key_sorts_segments_too() {
     let folder = Folder::new();
     let keys = random(6_000);

@@ -146,7 +146,7 @@ fn wrong_predicates() {
     select(&["--unique", "--values", &wide], "--values and --values-output go together");
     select(&["--where", "x < 3", "--by-key", &wide], "--by-key is for --unique");
     select(&["--unique", "--keys-output", "k"], "--keys-output has no keys");
-    select(&["--unique", "--by-key", &two], "holds 2 values, and there are 3 keys");
+    select(&["--unique", "--by-key", &two], "holds 2 elements for 3 of the input");
     let mut command = subsweep(["select", &input, "--unique", "--indices", "-"]);
     run(without_drivers(&mut command)).refused(2, "name a file with -o or --indices");
     select(&["--unique", "--policy", "seed"], "the seed has no select");

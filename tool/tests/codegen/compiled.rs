@@ -70,13 +70,30 @@ fn wide_accesses(pipeline: &Pipeline) -> Result<Option<u64>> {
     Ok(assembly.map(|text| text.lines().filter(is_wide).count() as u64))
 }
 
+/// The plan whose kernel no plan has without functions of a caller.
+fn by_functions() -> Option<PlanConfig> {
+    #[cfg(feature = "compile-shaders")]
+    {
+        use subsweep::{FunctionModule, Functions, kernels, sort::StructureSortConfig};
+        static MODULES: &[FunctionModule] = &[
+            // SAFETY: the build has compiled the module for Vulkan 1.2, from an include that follows the rules.
+            unsafe { FunctionModule::new("sort/merge_runs", kernels::fixture("record.sort/merge_runs")) },
+        ];
+        // SAFETY: as above.
+        static RECORD: Functions = unsafe { Functions::new("record", 7, MODULES).with_data(1) };
+        Some(StructureSortConfig::custom_argsort(&RECORD).into())
+    }
+    #[cfg(not(feature = "compile-shaders"))]
+    None
+}
+
 /// [Every pipeline that a policy can choose](PlanConfig::every), each once, in the order of the plans. Plans of a
 /// feature that the GPU lacks are omitted.
 pub fn all(device: &Device) -> Result<Vec<Compiled>> {
     let mut compiled = Vec::<Compiled>::new();
     // Pipelines that are held are not compiled again for the next plan.
     let mut held = Vec::<Pipeline>::new();
-    for plan in PlanConfig::every(device.capabilities()) {
+    for plan in PlanConfig::every(device.capabilities()).into_iter().chain(by_functions()) {
         let visited = plan.for_each_pipeline(device, |pipeline| -> Result<()> {
             if held.iter().any(|other| other.is_same(pipeline)) {
                 return Ok(());

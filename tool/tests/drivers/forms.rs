@@ -66,6 +66,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
     let radix_bits = algorithm.radix_bits();
     let keys = SortConfig::keys(ElementType::U32);
     let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8).descending();
+    let wide = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 3]>()).descending();
     let indexed = SortConfig::keys_and_indices(ElementType::U32);
     let policy = SortCase::keys_of_u32(algorithm, PolicyName::Small).policy(gpu.capabilities());
     let most = match algorithm {
@@ -83,6 +84,11 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
         (indexed, false, 0..2 * radix_bits, most, 4),
         (indexed, true, 0..3 * radix_bits, most, 4),
         (indexed, false, 7..7, most, 0),
+        (wide, false, 0..3 * radix_bits, most, 4),
+        (wide, false, 0..2 * radix_bits, most - 1, 0),
+        (wide, true, 4..4 + radix_bits, most, 12),
+        (wide, false, 7..7, most, 8),
+        (wide, false, 0..32, 1, 0),
     ] {
         if !form.takes(discards_keys) {
             continue;
@@ -129,6 +135,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
 fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
     let keys = SortConfig::keys(ElementType::U32);
     let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8).descending();
+    let wide = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 3]>()).descending();
     let policy =
         SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries) };
     let policy = policy.policy(gpu.capabilities());
@@ -145,6 +152,9 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
         (indexed, false, 0..32),
         (indexed, false, 3..20),
         (indexed, true, 3..20),
+        (wide, false, 0..32),
+        (wide, true, 3..20),
+        (wide, false, 7..7),
     ] {
         if !form.takes(discards_keys) {
             continue;
@@ -185,9 +195,7 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
                 expected.0[..first].fill(POISON);
             }
             if !is_in_input || memory.value_size == 4 {
-                let poison = u64::from(POISON) << 32 | u64::from(POISON);
-                let poison = if memory.value_size == 8 { poison } else { POISON.into() };
-                expected.1.iter_mut().take(first).for_each(|value| *value = poison);
+                expected.1.iter_mut().take(first).for_each(|value| value.fill(POISON));
             }
             let what = format!("{form:?}, bits {bits:?}, {is_indirect}");
             if discards_keys {
@@ -200,13 +208,13 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Keys and values.
-type Pairs = (Vec<u32>, Vec<u64>);
+/// Keys, and the words of each value.
+type Pairs = (Vec<u32>, Vec<Vec<u32>>);
 
 /// Input and output arrays.
 struct Memory {
     count: u32,
-    /// Bytes of a value; 0, 4 for indices, or 8.
+    /// Bytes of a value; 0, 4 for indices, or more of pairs.
     value_size: u64,
     misalignment: u64,
     keys: [GpuBuffer; 2],
@@ -231,16 +239,16 @@ impl Memory {
         gpu.upload(&memory.keys[1], misalignment, &vec![POISON; keys.len()])?;
         let poison = vec![POISON; value_words as usize];
         // Indices are not read.
-        let values: &[u32] = if value_size == 8 { bytemuck::cast_slice(&values) } else { &poison };
-        gpu.upload(&memory.values[0], misalignment, values)?;
+        let values = if value_size > 4 { values.concat() } else { poison.clone() };
+        gpu.upload(&memory.values[0], misalignment, &values)?;
         gpu.upload(&memory.values[1], misalignment, &poison)?;
         Ok(memory)
     }
 
     /// The keys and values before the sort, indices among the values.
     fn input(&self) -> Pairs {
-        let count = if self.value_size > 0 { self.count.into() } else { 0 };
-        let value = |index: u64| if self.value_size == 8 { index << 20 } else { index };
+        let count = if self.value_size > 0 { self.count } else { 0 };
+        let value = |index: u32| (0..self.value_size as u32 / 4).map(|word| index ^ word << 20).collect();
         (random(5, self.count as usize), (0..count).map(value).collect())
     }
 
@@ -254,7 +262,7 @@ impl Memory {
     fn sort(&self, (keys, values): &mut Pairs, part: Range<usize>, bits: &Range<u32>) {
         let digits = |&index: &usize| u64::from(keys[index]) & ((1 << bits.end) - (1 << bits.start));
         let mut order: Vec<usize> = part.clone().collect();
-        if self.value_size == 8 {
+        if self.value_size > 4 {
             order.sort_by_key(|index| Reverse(digits(index)));
         } else {
             order.sort_by_key(digits);
@@ -262,8 +270,8 @@ impl Memory {
         let sorted: Vec<_> = order.iter().map(|&index| keys[index]).collect();
         keys[part.clone()].copy_from_slice(&sorted);
         if self.value_size > 0 {
-            let sorted: Vec<_> = order.iter().map(|&index| values[index]).collect();
-            values[part].copy_from_slice(&sorted);
+            let sorted: Vec<_> = order.iter().map(|&index| values[index].clone()).collect();
+            values[part].clone_from_slice(&sorted);
         }
     }
 
@@ -283,9 +291,7 @@ impl Memory {
             let words_per_value = self.value_size as usize / 4;
             let value_words = words_per_value * self.count as usize;
             let words = gpu.read_from(&self.values[index], self.misalignment, value_words)?;
-            let value =
-                |words: &[u32]| words.iter().rev().fold(0, |value, &word| value << 32 | u64::from(word));
-            let values = words.chunks(words_per_value.max(1)).map(value);
+            let values = words.chunks(words_per_value.max(1)).map(<[u32]>::to_vec);
             Ok((gpu.read_from(&self.keys[index], self.misalignment, self.count as usize)?, values.collect()))
         };
         Ok((read(0)?, read(1)?))

@@ -423,8 +423,15 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let counted = refused.count(2048, 10);
     let scratch = refused.scratch(1024, 32);
     let buffers = HistogramBuffers::new(at(0, 80), at(256, 40), at(512, 72)).scratch(scratch);
-    let sizes =
-        [("count", 4), ("source", 80), ("edges", 40), ("weights", 0), ("counts", 72), ("scratch", 32)];
+    let sizes = [
+        ("count", 4),
+        ("source", 80),
+        ("edges", 40),
+        ("weights", 0),
+        ("functions_data", 0),
+        ("counts", 72),
+        ("scratch", 32),
+    ];
     refused.expect_sizes(config.indirect_count(), buffers, counted, &sizes);
     refused.expect_direct_only(config, buffers, counted);
 
@@ -435,8 +442,15 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         shapes.map(|(bins, columns)| HistogramConfig::even(ElementType::U32, bins).columns(columns));
     refused.expect(configs, |error| matches!(error, Error::OutOfRange { .. }));
     let weighted = HistogramBuffers::new(at(0, 160), at(256, 80), at(512, 72)).weights(at(1536, 80));
-    let sizes =
-        [("count", 0), ("source", 160), ("edges", 80), ("weights", 80), ("counts", 72), ("scratch", 0)];
+    let sizes = [
+        ("count", 0),
+        ("source", 160),
+        ("edges", 80),
+        ("weights", 80),
+        ("functions_data", 0),
+        ("counts", 72),
+        ("scratch", 0),
+    ];
     let config64 = HistogramConfig::even(ElementType::F64, 9).columns(2).weighted();
     refused.expect_sizes(config64, weighted, Count::Direct(10), &sizes);
     let unused = refused.record(config, weighted, Count::Direct(10));

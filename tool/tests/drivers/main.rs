@@ -24,6 +24,8 @@ mod long_work;
 mod merge;
 mod narrow;
 mod passes;
+#[cfg(feature = "compile-shaders")]
+mod pieces;
 mod primitive;
 mod races;
 mod reduce;
@@ -132,7 +134,13 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
     }
     #[cfg(feature = "compile-shaders")]
     if row.has_host_trials() || row.has_calls() || children::is_full() {
+        trials.extend(functions::stages(&gpu));
         trials.extend(functions::readers(&gpu));
+        trials.extend(functions::comparisons::trials(&gpu));
+    }
+    #[cfg(feature = "compile-shaders")]
+    if row.has_host_trials() || row.has_calls() {
+        trials.extend(pieces::trials(&gpu));
     }
     match row.watch {
         Watch::Usual => {

@@ -320,7 +320,8 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     {
         let counts = [("a_count", sizes[0]), ("b_count", sizes[1]), ("a", 80), ("b", 40)];
         let values = [("a_values", 40), ("b_values", 20)];
-        let written = [("destination", 120), ("destination_values", 60), ("scratch", 32)];
+        let written =
+            [("destination", 120), ("destination_values", 60), ("functions_data", 0), ("scratch", 32)];
         let all = [&counts[..], &values, &written].concat();
         refused.expect_sizes(config.indirect_count(), buffers, count, &all);
         refused.expect_direct_only(config, buffers, count);

@@ -259,7 +259,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     for (config, buffers, source_size, sizes) in
         [(keys, on_keys, 40, sizes(80, 40, 80, 4)), (sum, plain, 80, sizes(0, 8, 0, 0))]
     {
-        let read = [("count", 0), ("source", source_size)];
+        let read = [("count", 0), ("functions_data", 0), ("source", source_size)];
         let scratch_size = gpu.plan(config)?.scratch_requirements(10).size;
         let all = [&read[..], &sizes, &[("scratch", scratch_size)]].concat();
         refused.expect_sizes(config, buffers, ten, &all);

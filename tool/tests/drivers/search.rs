@@ -288,7 +288,13 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     for (count, sizes, scratch_size) in [((ten, needle_count), [0, 4], 32), ((sorted_count, five), [4, 0], 0)]
     {
         let counts = [("sorted_count", sizes[0]), ("needle_count", sizes[1])];
-        let ranges = [("sorted", 80), ("needles", 40), ("positions", 20), ("scratch", scratch_size)];
+        let ranges = [
+            ("sorted", 80),
+            ("needles", 40),
+            ("positions", 20),
+            ("functions_data", 0),
+            ("scratch", scratch_size),
+        ];
         refused.expect_sizes(config.indirect_count(), buffers, count, &[&counts[..], &ranges].concat());
         refused.expect_direct_only(config, buffers, count);
     }

@@ -151,6 +151,20 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.segmented_argsort(argsort, &three, &[1])?, [0, 2, 1]);
     assert_eq!(gpu.segmented_argsort(argsort.bits(9..9), &three, &[0])?, [0, 1, 2]);
     assert_eq!(gpu.segmented_argsort::<u32>(argsort, &[], &[0])?, [0; 0]);
+
+    // Ranges: the begins of all segments, then their ends.
+    let keys = [3u32, 2, 9, 8, 7, 1];
+    let ranges = SegmentedSortConfig::new(argsort).ranges();
+    assert_eq!(gpu.segmented_argsort(ranges, &keys, &[4, 0, 6, 2])?, [1, 0, 2, 3, 5, 4]);
+    assert_eq!(gpu.segmented_argsort(ranges, &keys, &[5, 1, 2, 6])?, [0, 5, 1, 4, 3, 2]);
+    assert_eq!(gpu.segmented_argsort(ranges, &keys, &[])?, [0, 1, 2, 3, 4, 5]);
+    let refused = |segments: &[u32]| gpu.segmented_argsort(ranges, &keys, segments).unwrap_err();
+    let overlap = Error::SegmentOutOfOrder { index: 0, begin: 3, earliest: 4, latest: 6 };
+    assert_eq!(refused(&[3, 0, 6, 4]), overlap);
+    assert!(matches!(refused(&[3, 7]), Error::OutOfRange { value: 7, max: 6, .. }));
+    assert!(matches!(refused(&[3, 4, 5]), Error::RowLengthMismatch { .. }));
+    let rows = gpu.segmented_argsort(ranges.along_rows(3), &keys, &[]);
+    assert!(matches!(rows, Err(Error::Unsupported { .. })), "{rows:?}");
     Ok(())
 }
 
@@ -245,7 +259,7 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
     let buffers = SegmentedSortBuffers::new(SortBuffers::new(keys, scratch).values(values), segments);
     let arguments = plan.arguments(&buffers, (100, 10))?;
     let sizes: Vec<_> = arguments.iter().map(|argument| argument.size).collect();
-    assert_eq!(sizes, [0, 40, 0, 400, 400, 0, 0, 0, needed]);
+    assert_eq!(sizes, [0, 40, 0, 0, 400, 400, 0, 0, 0, needed]);
     assert_eq!(plan.scratch_requirements((u64::MAX, u64::MAX)).size, u64::MAX);
     let max = plan.max_count();
     let refused = run(gpu, &plan, &buffers, (max + 1, 10));

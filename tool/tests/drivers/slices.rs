@@ -241,6 +241,11 @@ fn sorts<N: Number>(
     let (mut keys, mut values) = (input.clone(), (0..COUNT).map(|index| [index, !index]).collect::<Vec<_>>());
     gpu.sort_pairs(of(SortConfig::pairs(N::TYPE, ValueSize::B8)), &mut keys, &mut values)?;
     assert!(is_sorted(&keys) && values.into_iter().eq(indices.iter().map(|&index| [index, !index])));
+    let wide = |index: u32| [index, !index, index ^ 5, 0, 7];
+    let (mut keys, mut values) = (input.clone(), (0..COUNT).map(wide).collect::<Vec<_>>());
+    let pairs = SortConfig::pairs(N::TYPE, ValueSize::of::<[u32; 5]>());
+    gpu.sort_pairs(of(pairs), &mut keys, &mut values)?;
+    assert!(is_sorted(&keys) && values.into_iter().eq(indices.iter().map(|&index| wide(index))));
     Ok(())
 }
 

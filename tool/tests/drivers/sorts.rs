@@ -43,7 +43,7 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
 /// Keys, pairs and argsorts of each key size.
 pub fn kinds() -> impl Iterator<Item = SortConfig> {
     [ElementType::U32, ElementType::U64].into_iter().flat_map(|key| {
-        let pairs = ValueSize::ALL.map(|size| SortConfig::pairs(key, size));
+        let pairs = [ValueSize::B4, ValueSize::B8].map(|size| SortConfig::pairs(key, size));
         [SortConfig::keys(key), SortConfig::argsort(key)].into_iter().chain(pairs)
     })
 }
@@ -85,6 +85,16 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let wide = SortConfig::pairs(ElementType::U64, ValueSize::B8);
     let half = Count::Direct(u64::from(COUNT) / 2);
     subjects.push(Subject::new(device, "a sort of pairs of 64 bits", tuned(passes, wide), of_pairs, half)?);
+    let moved = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 4]>()).indirect_count();
+    let quarter = match room.count() {
+        Count::Indirect { address, .. } => Count::Indirect { address, max: COUNT / 4 },
+        direct => direct,
+    };
+    for count in [Count::Direct(u64::from(COUNT) / 4), quarter] {
+        let (name, config) =
+            (format!("a sort of values that move once, {count:?}"), tuned(SortAlgorithm::Onesweep, moved));
+        subjects.push(Subject::new(device, name, config, of_pairs, count)?);
+    }
     let every_pass = tuned(SortAlgorithm::Onesweep, pairs);
     let others = of_pairs.alternates(room.array(2), room.array(3));
     for (name, config) in [

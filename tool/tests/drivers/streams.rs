@@ -23,6 +23,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("runs are merged in the order of a stable sort", sorts),
         trial("runs are merged on the device, block by block", merges_on_device),
         trial("a sort reports its phases and their bytes", progress_of_sorts),
+        trial("values of more than 8 bytes move in one chunk alone", wide_values),
         trial("errors of a sort's sources, sinks and temporary files are returned", refusals_of_sorts),
     ]
 }
@@ -401,6 +402,38 @@ fn progress_of_sorts(gpu: &Gpu) -> Result<(), Failed> {
         phases_of(5, Some(5))?,
         [done(SortPhase::Sorting, 5, true), done(SortPhase::Writing, 5, true)]
     );
+    Ok(())
+}
+
+/// Values of more than 8 bytes move in a sort of all keys at once, and in no other.
+fn wide_values(gpu: &Gpu) -> Result<(), Failed> {
+    let config = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 3]>());
+    let keys: Vec<u32> = words(1_000);
+    let values: Vec<[u32; 3]> = keys.iter().map(|&key| [key, !key, key ^ 1]).collect();
+    let mut sorted_keys = keys.clone();
+    sorted_keys.sort_unstable();
+    let moved: Vec<[u32; 3]> = sorted_keys.iter().map(|&key| [key, !key, key ^ 1]).collect();
+    let [keys, values] = [bytemuck::cast_slice(&keys), bytemuck::cast_slice(&values)];
+    let mut result = Vec::new();
+    let mut stream = |count, chunk_size| {
+        let stream = SortStream {
+            keys: &mut &*keys,
+            values: Some(&mut &*values),
+            sorted_keys: None,
+            sorted_values: Some(&mut result),
+            count,
+            memory_size: None,
+            chunk_size,
+            as_on_gpu: None,
+            temporary: &mut tempfile::tempfile,
+            progress: None,
+        };
+        gpu.sort_stream(config, stream)
+    };
+    assert_eq!(stream(Some(1_000), None)?, 1_000);
+    let refused = stream(None, Some(400));
+    assert!(matches!(refused, Err(StreamError::Device(Error::Unsupported { .. }))), "{refused:?}");
+    assert!(result == bytemuck::cast_slice::<_, u8>(&moved));
     Ok(())
 }
 

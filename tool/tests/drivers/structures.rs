@@ -13,6 +13,7 @@ use subsweep::sort::{
 use subsweep::{Count, Error, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, StructureShape, StructureSortCase};
 use subsweep_tool::reference::passes::field_keys::field_keys;
+use subsweep_tool::reference::passes::merge_runs::sorted_runs;
 
 use super::cases::clean_trials;
 use super::embedding::contract::{COUNT, Room, Subject};
@@ -26,7 +27,11 @@ use super::refused::{Refused, assert_unsupported};
 use Direction::{Ascending, Descending};
 
 pub const PRIMITIVE: Primitive = Primitive {
-    check: |stem, _| (stem == "sort/field_keys").then_some(pass as Check),
+    check: |stem, _| match stem {
+        "sort/field_keys" => Some(pass as Check),
+        "sort/merge_runs" => Some(merge_runs as Check),
+        _ => None,
+    },
     default_plans,
     subjects,
     phases: &[
@@ -204,6 +209,49 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     Ok(())
 }
 
+/// Words that the kernel's own `less` compares: tiles, and runs of one, two and four tiles, whose indices are in any order.
+fn merge_runs(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu) as usize;
+    for items in selection.first(2, [4, 1, 8, 2]) {
+        let rig = Rig::new(gpu, kernel, workgroup_size as u32, &[("ITEMS_PER_INVOCATION", items as u32)])?;
+        let tile = workgroup_size * items;
+        for (index, count) in sizes(tile).into_iter().chain([9 * tile + 5]).enumerate() {
+            // Few words, so that many are equal, or any.
+            let few = if index % 2 == 0 { 5 } else { u32::MAX };
+            let input: Vec<u32> = random(count, count).iter().map(|word| word % few).collect();
+            let reversed: Vec<u32> = (0..count as u32).rev().collect();
+            let elements = Memory::of(gpu, &input, Alignment::Words)?;
+            let counted = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let is_counted = index % 3 == 0;
+            let max = if is_counted { count + 1 } else { count };
+            for run_tiles in [0, 1, 2, 4] {
+                let given = match run_tiles {
+                    0 => (0..count as u32).collect(),
+                    _ => sorted_runs(&input, &reversed, run_tiles * tile),
+                };
+                let expected = sorted_runs(&input, &given, (2 * run_tiles).max(1) * tile);
+                let source = Memory::of(gpu, &given, Alignment::Words)?;
+                let written = Memory::poisoned(gpu, count, Alignment::Words)?;
+                rig.run(
+                    &[
+                        ("elements", Value::Pointer(&elements)),
+                        ("source", Value::pointer_if(run_tiles > 0, &source)),
+                        ("destination", Value::Pointer(&written)),
+                        ("indirect_count", Value::pointer_if(is_counted, &counted)),
+                        ("element_count", Value::Number(max)),
+                        ("run_tiles", Value::Number(run_tiles)),
+                    ],
+                    max.div_ceil(tile),
+                )?;
+                let case = format!("{}, {count} words, {items} items, runs of {run_tiles}", kernel.name);
+                compare(&case, "destination", &written, &expected)?;
+                compare(&case, "elements", &elements, &input)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let key = Key::fields([(U8, 1, Descending), (U16, 2, Ascending)]);
     let bytes = [[9u8, 1, 0, 2], [8, 7, 3, 0], [7, 1, 255, 1], [6, 7, 3, 0]];
@@ -332,6 +380,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
             ("structures", structures),
             ("sorted", sorted),
             ("indices", indices),
+            ("functions_data", 0),
             ("scratch", needed),
         ];
         refused.expect_sizes(config, buffers, counted, &sizes);

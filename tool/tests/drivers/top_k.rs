@@ -295,7 +295,14 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let buffers = buffers.values(at(512, 200), at(768, 80));
     let with_values = config.values(1).indirect_count();
     let scratch_size = gpu.plan(with_values)?.scratch_requirements(10).size;
-    let read = [("count", 4), ("segments", 0), ("ks", 0), ("source", 200), ("source_values", 200)];
+    let read = [
+        ("count", 4),
+        ("segments", 0),
+        ("ks", 0),
+        ("source", 200),
+        ("source_values", 200),
+        ("functions_data", 0),
+    ];
     let written = [("destination", 80), ("destination_indices", 80), ("destination_values", 80)];
     let all = [&read[..], &written, &[("scratch", scratch_size)]].concat();
     refused.expect_sizes(with_values, buffers, counted, &all);

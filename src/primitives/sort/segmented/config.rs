@@ -27,6 +27,10 @@ use crate::primitives::sort::config::{SortBuffers, SortConfig};
 pub struct SegmentedSortConfig {
     pub(super) sort: SortConfig,
     pub(super) row_length: Option<u32>,
+    /// Whether segments have ends of their own.
+    pub(super) has_ends: bool,
+    /// Whether indices are those within a row.
+    has_row_indices: bool,
     pub(super) policy: Option<SegmentedSortPolicy>,
 }
 
@@ -40,7 +44,7 @@ impl SegmentedSortConfig {
     /// A segmented `sort`, which must have no policy. The result of a [double buffer](SortConfig::double_buffer) is always
     /// in the primary one.
     pub const fn new(sort: SortConfig) -> Self {
-        Self { sort, row_length: None, policy: None }
+        Self { sort, row_length: None, has_ends: false, has_row_indices: false, policy: None }
     }
 
     /// Sorts along the rows of a table of `length` columns, 1 or more, as segments of so many keys: there are no
@@ -63,6 +67,27 @@ impl SegmentedSortConfig {
     /// ```
     pub const fn along_rows(mut self, length: u32) -> Self {
         self.row_length = Some(length);
+        self.has_row_indices = true;
+        self
+    }
+
+    /// Segments end where [`SegmentedSortBuffers::segment_ends`] says, not where the next begins: they may be in any order, and
+    /// leave out keys, which are in no segment. They do not overlap; one that ends before it begins is empty.
+    ///
+    #[doc = example!()]
+    /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+    /// use subsweep::sort::{SegmentedSortConfig, SortConfig};
+    ///
+    /// let gpu = Gpu::open(GpuOptions::default())?;
+    /// let config = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).ranges();
+    /// let mut keys = [3u32, 2, 9, 8, 7, 1];
+    /// // From 4 to 6, and from 0 to 2: the begins of all, then their ends.
+    /// gpu.segmented_sort(config, &mut keys, &[4, 0, 6, 2])?;
+    /// assert_eq!(keys, [2, 3, 9, 8, 1, 7]);
+    /// # Ok::<(), subsweep::Error>(())
+    /// ```
+    pub const fn ranges(mut self) -> Self {
+        self.has_ends = true;
         self
     }
 
@@ -90,6 +115,11 @@ impl SegmentedSortConfig {
         self.row_length
     }
 
+    /// Whether segments have [ends](Self::ranges) of their own.
+    pub const fn has_ranges(&self) -> bool {
+        self.has_ends
+    }
+
     /// The sort of each segment.
     pub const fn sort(&self) -> &SortConfig {
         &self.sort
@@ -111,6 +141,9 @@ impl SegmentedSortConfig {
                 reason: "a segmented sort has no large counts: segments begin at 32-bit indices",
             });
         }
+        if self.has_ends && self.row_length.is_some() {
+            return Err(Error::Unsupported { reason: "rows end where the next begin: leave out the ranges" });
+        }
         if let Some(length) = self.row_length {
             in_range("keys of a row that is sorted", length, 1..=u32::MAX)?;
         }
@@ -121,7 +154,14 @@ impl SegmentedSortConfig {
 impl SegmentedSortConfig {
     /// What is added to an index in a segment, as a mask of the index of its first key.
     pub(super) const fn begin_mask(&self) -> u32 {
-        if self.row_length.is_some() { 0 } else { u32::MAX }
+        if self.has_row_indices { 0 } else { u32::MAX }
+    }
+
+    /// The segmented sort that kernels do: of keys and indices, where values move once.
+    pub(super) const fn of_kernels(mut self) -> Self {
+        self.has_row_indices &= !self.sort.moves_values_once();
+        self.sort = self.sort.of_kernels();
+        self
     }
 
     /// The same sort of unpacked keys.
@@ -144,12 +184,19 @@ pub struct SegmentedSortBuffers {
     /// with the keys; of two that begin at the same key, the first is empty. Keys before the first are in no segment. None
     /// [along rows](SegmentedSortConfig::along_rows).
     pub segments: AddressRange,
+    /// The indices after the last key of each segment, u32, for a plan with [ranges](SegmentedSortConfig::ranges).
+    pub segment_ends: AddressRange,
 }
 
 impl SegmentedSortBuffers {
     /// The buffers of a sort, and the segments.
     pub const fn new(sort: SortBuffers, segments: AddressRange) -> Self {
-        Self { sort, segments }
+        Self { sort, segments, segment_ends: AddressRange::NONE }
+    }
+
+    /// The buffers of a sort, and the begins and ends of segments.
+    pub const fn ranges(sort: SortBuffers, begins: AddressRange, ends: AddressRange) -> Self {
+        Self { sort, segments: begins, segment_ends: ends }
     }
 }
 
@@ -162,7 +209,12 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
     ) -> Result<()> {
         table.count("segment_count", &mut count.second)?;
         let segments_size = size_if(config.row_length.is_none(), count.second.max().saturating_mul(4));
+        if !config.has_ends && self.segment_ends.size > 0 {
+            let reason = "the plan takes no ends of segments; make it with ranges";
+            return Err(Error::Unsupported { reason });
+        }
         table.read("segments", &mut self.segments, segments_size)?;
+        table.read("segment_ends", &mut self.segment_ends, size_if(config.has_ends, segments_size))?;
         self.sort.rows(&config.sort, &mut count.first, table, Role::ReadWrite)
     }
 }

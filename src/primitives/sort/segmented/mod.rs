@@ -23,6 +23,7 @@ pub use policy::{ClusterShape, SegmentedSortPolicy};
 
 use std::ffi::CStr;
 
+use super::by_indices::{ValueMover, ValueMoverLayout};
 use super::config::SortConfig;
 use super::dispatch_args::DispatchArgs;
 use super::policy::TileShape;
@@ -69,7 +70,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | `keys` | `count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER write; of an argsort or an input that is kept read |
 /// | `values` | `count * value_size` | COMPUTE_SHADER read; of indices write | COMPUTE_SHADER write; of an input that is kept read |
 /// | `keys_alt`, `values_alt`: double buffer, output | as `keys`, `values` | COMPUTE_SHADER write | COMPUTE_SHADER write |
-/// | `segments`, unless along rows | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `segments`, unless along rows; `segment_ends` of ranges | 4 per segment | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | an indirect count of keys, of segments | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
@@ -77,19 +78,21 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// |---|---|
 /// | segments | at most 40 per segment, and 192; along rows 8, or 16 of long ones |
 /// | segments that may exceed a workgroup | alternate buffers as of a [sort](super::Sort); a word per tile and digit with the scratch of their scan |
-/// | indirect counts | 32 |
+/// | values of more than 8 bytes | what keys with indices have, and 4 for each key, of a double buffer 8; in place, or of a double buffer, the values |
+/// | indirect counts | 32; with values of more than 8 bytes 64, in place 96 |
 ///
 /// | commands | |
 /// |---|---|
 /// | classification | a fill, a barrier, a dispatch, a barrier; for an indirect count of segments a dispatch and a barrier more |
 /// | short segments | up to three indirect dispatches, one per size class, with barriers; along rows one |
 /// | if `count` exceeds a workgroup | a dispatch that queues tiles; for each pass count, a scan and scatter, all indirect, with barriers, without workgroups if no segment is so long |
+/// | values of more than 8 bytes | those of keys with indices, and a fill more; then a barrier and a gather; in place, or of a double buffer, a copy before the first |
 ///
 /// No keys, no segments, a single key and an empty bit range record nothing; except that a sort of at least one key in a
 /// segment writes indices, and a sort out of place its output. At most [`SegmentedSortPlan::max_count`] keys and
 /// [`SegmentedSortPlan::MAX_SEGMENT_COUNT`] segments. A segment that begins at or beyond `count` is empty. If segments
-/// do not begin in ascending order, any may be left unsorted, and keys in overlapping ones may be lost, duplicated or
-/// mixed; no other memory is accessed.
+/// do not begin in ascending order, or ranges overlap, any may be left unsorted, and keys in overlapping ones may be lost,
+/// duplicated or mixed; no other memory is accessed.
 ///
 /// The result is in `keys` and `values`, also of a double buffer; out of place in `keys_alt` and `values_alt`; of an
 /// argsort in `values`, with `keys` unchanged: indices into all keys, not into the segment, but along rows into the row. Where a result would have keys
@@ -98,7 +101,10 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// its memory is unchanged.
 #[derive(Debug)]
 pub struct SegmentedSort {
+    /// That of the kernels.
     config: SegmentedSortConfig,
+    /// For values that move once.
+    values: Option<ValueMover>,
     classify_workgroup_size: u32,
     max_extents: [u32; CLASS_COUNT],
     /// For indirect counts.
@@ -122,6 +128,7 @@ pub struct ScratchLayout {
     capacities: [u64; CLASS_COUNT],
     lists: [u64; CLASS_COUNT],
     long: long::ScratchLayout,
+    values: Option<ValueMoverLayout>,
 }
 
 impl ScratchLayout {
@@ -154,6 +161,9 @@ impl Primitive for SegmentedSort {
     const LABEL: &'static CStr = c"subsweep segmented sort";
 
     fn declare(device: &Device, config: &SegmentedSortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
+        let values = config.sort.moves_values_once();
+        let values = values.then(|| ValueMover::new(device, &config.sort, config.sort.form)).transpose()?;
+        let config = &config.of_kernels();
         let sort = &config.sort;
         let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
         let max_extents = policy.max_extents();
@@ -172,6 +182,7 @@ impl Primitive for SegmentedSort {
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         Ok(Self {
             config: *config,
+            values,
             classify_workgroup_size: workgroup_size,
             max_extents,
             level_args: LevelArgsWriter::new(device, subgroup_size, sort.has_indirect_count)?,
@@ -221,6 +232,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             .chain([&self.classify])
             .chain(self.held.pipelines())
             .chain(self.long.iter().flat_map(Long::pipelines))
+            .chain(self.values.iter().flat_map(ValueMover::pipelines))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, (count, segment_count): (u64, u64)) -> ScratchLayout {
@@ -244,7 +256,8 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         ];
         let long = self.long.as_ref();
         let long = long.map_or(Default::default(), |long| long.layout(cursor, count, capacity(CLASS_COUNT)));
-        ScratchLayout { zeroed_size, state, dispatch_args, level_args, capacities, lists, long }
+        let values = self.values.as_ref().map(|values| values.layout(cursor, count));
+        ScratchLayout { zeroed_size, state, dispatch_args, level_args, capacities, lists, long, values }
     }
 
     fn record(
@@ -252,13 +265,22 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
         recorder: &mut Recorder<'_>,
         given: Checked<'_, SegmentedSort, ScratchLayout>,
     ) -> Result<()> {
-        let Checked { buffers, layout, count } = given;
-        let CountPair { first: count, second: segment_count } = count;
+        let Checked { buffers, layout, count: CountPair { first: count, second: segment_count } } = given;
+        let values = self.values.as_ref().zip(layout.values.as_ref());
+        if let Some((values, layout)) = values {
+            values.begin(recorder, (&buffers.sort, layout), count)?;
+        }
+        let sort =
+            &values.map_or(buffers.sort, |(values, layout)| values.sort_buffers(&buffers.sort, layout));
         let (max_count, max_segment_count) = (count.max(), segment_count.max());
         let scratch = buffers.sort.scratch;
         let dispatch_args = layout.dispatch_args(scratch);
         recorder.phase(c"classify");
         recorder.fill(scratch.slice(0, layout.zeroed_size), 0);
+        if let Some((_, layout)) = values {
+            // The indices of keys that are in no segment are beyond all.
+            recorder.fill(layout.indices(scratch), u32::MAX);
+        }
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         let list = |class: usize| {
             let (offset, size) = (layout.lists[class], layout.capacities[class] * LIST_SIZE);
@@ -275,6 +297,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
             long_segments: layout.long.segments(scratch),
             indirect_segment_count: segment_count.indirect(),
             indirect_element_count: count.indirect(),
+            segment_ends: buffers.segment_ends,
             segment_count: max_segment_count as u32,
             element_count: max_count as u32,
             short_capacity,
@@ -300,19 +323,22 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
                 if class > 0 && layout.capacities[0] > 0 {
                     recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
                 }
-                self.held.record(recorder, &buffers.sort, class, list(class), dispatch_args)?;
+                self.held.record(recorder, sort, class, list(class), dispatch_args)?;
             }
         }
         if let Some(long) = long {
             // The first pass reads keys, which may have been sorted in place since the barriers above; along rows there was none
             // after the queue of tiles.
-            let SegmentedSortConfig { sort, row_length, .. } = &self.config;
-            if row_length.is_some() || !sort.has_no_last_keys() && !sort.has_output() {
+            let SegmentedSortConfig { sort: config, row_length, .. } = &self.config;
+            if row_length.is_some() || !config.has_no_last_keys() && !config.has_output() {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            long.record(recorder, &buffers.sort, &layout.long, dispatch_args, max_count)?;
+            long.record(recorder, sort, &layout.long, dispatch_args, max_count)?;
         }
-        Ok(())
+        match values {
+            Some((values, layout)) => values.end(recorder, (&buffers.sort, layout), count),
+            None => Ok(()),
+        }
     }
 }
 
@@ -335,6 +361,9 @@ impl SegmentedSortPlan {
             _ if extent <= u64::from(*large) => extent.saturating_mul(config.sort.moved_once()),
             _ => extent.saturating_mul(long_size),
         };
+        let of_values =
+            |extent| self.primitive.values.as_ref().map_or(0, |values| values.traffic_size(extent));
+        let of_segment = |extent| of_segment(extent).saturating_add(of_values(extent));
         extents.into_iter().map(of_segment).fold(0, u64::saturating_add)
     }
 }

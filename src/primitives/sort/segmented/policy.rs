@@ -72,7 +72,7 @@ impl SegmentedSortPolicy {
 
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
-        let words = [config.sort.key.words(), config.sort.values.words()];
+        let words = config.sort.words();
         let SortTuning { radix_8bit, counted, .. } = SortTuning::of(capabilities, words);
         let KernelShape { matching, subgroup_size, has_exchange, .. } = radix_8bit;
         let counted = tile(&counted);

@@ -5,11 +5,11 @@ use std::fmt;
 use super::StructureSort;
 use super::key::Key;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, PolicyConflict, Result, in_range};
+use crate::error::{Error, PolicyConflict, Result, in_range, within};
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::tuning::{self, TunedPart};
-use crate::primitives::{Choice, Count, check_workgroup};
+use crate::primitives::{Choice, Count, Functions, check_subgroups, check_workgroup};
 
 /// What a recording writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,8 +22,15 @@ pub(super) enum Output {
     Indices,
 }
 
-/// Configuration of a [`StructureSortPlan`](super::StructureSortPlan): structures of one size, sorted by some of their fields.
-/// The sort is stable.
+/// What structures are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum SortBy {
+    Key(Key),
+    Function(&'static Functions),
+}
+
+/// Configuration of a [`StructureSortPlan`](super::StructureSortPlan): structures of one size, sorted by some of their fields,
+/// or by a function of the caller. The sort is stable.
 ///
 #[doc = example!()]
 /// use subsweep::ElementType::{F32, U32};
@@ -42,7 +49,7 @@ pub(super) enum Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StructureSortConfig {
     pub(super) structure_size: u32,
-    pub(super) key: Key,
+    pub(super) by: SortBy,
     pub(super) output: Output,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<StructureSortPolicy>,
@@ -54,12 +61,28 @@ impl StructureSortConfig {
 
     /// Sorts structures of `structure_size` bytes, a multiple of 4 up to [`Self::MAX_STRUCTURE_SIZE`], in place.
     pub const fn structures(structure_size: u32, key: Key) -> Self {
-        Self { structure_size, key, output: Output::InPlace, has_indirect_count: false, policy: None }
+        Self::of(structure_size, SortBy::Key(key), Output::InPlace)
     }
 
     /// Argsort: writes the permutation that sorts the structures, as u32 indices; the structures are unchanged.
     pub const fn argsort(structure_size: u32, key: Key) -> Self {
-        Self { output: Output::Indices, ..Self::structures(structure_size, key) }
+        Self::of(structure_size, SortBy::Key(key), Output::Indices)
+    }
+
+    /// Sorts structures, the elements of `functions`, in place by a function of the caller, a strict weak order as of
+    /// [`slice::sort_by`]: `bool less(Words a, Words b, Words data)`. Where it is no such order, the result is some of the
+    /// structures.
+    pub const fn custom(functions: &'static Functions) -> Self {
+        Self::of(functions.element_words() * 4, SortBy::Function(functions), Output::InPlace)
+    }
+
+    /// Argsort of structures by a function of the caller, as [`Self::custom`].
+    pub const fn custom_argsort(functions: &'static Functions) -> Self {
+        Self::of(functions.element_words() * 4, SortBy::Function(functions), Output::Indices)
+    }
+
+    const fn of(structure_size: u32, by: SortBy, output: Output) -> Self {
+        Self { structure_size, by, output, has_indirect_count: false, policy: None }
     }
 
     setters! {
@@ -77,9 +100,12 @@ impl StructureSortConfig {
         self.structure_size as u64
     }
 
-    /// The key.
-    pub const fn key(&self) -> &Key {
-        &self.key
+    /// The key; none of a sort by a function of the caller.
+    pub const fn key(&self) -> Option<&Key> {
+        match &self.by {
+            SortBy::Key(key) => Some(key),
+            SortBy::Function(_) => None,
+        }
     }
 
     /// Whether it is an argsort, which does not change the structures.
@@ -102,7 +128,7 @@ impl StructureSortConfig {
             let reason = "a structure has a multiple of 4 bytes; pad it, numpy by align=True";
             return Err(Error::Unsupported { reason });
         }
-        self.key.check(self.structure_size)
+        self.key().map_or(Ok(()), |key| key.check(self.structure_size))
     }
 
     /// Structures are words.
@@ -123,6 +149,8 @@ pub struct StructureSortBuffers {
     pub sorted: AddressRange,
     /// The permutation of an [argsort](StructureSortConfig::argsort), u32.
     pub indices: AddressRange,
+    /// What a function of the caller reads besides, of any size; none by default.
+    pub functions_data: AddressRange,
     /// Scratch of [`StructureSortPlan::scratch_requirements`](super::StructureSortPlan::scratch_requirements).
     pub scratch: BufferRange,
 }
@@ -130,7 +158,8 @@ pub struct StructureSortBuffers {
 impl StructureSortBuffers {
     /// Buffers of a sort in place.
     pub const fn new(structures: AddressRange, scratch: BufferRange) -> Self {
-        Self { structures, sorted: AddressRange::NONE, indices: AddressRange::NONE, scratch }
+        let none = AddressRange::NONE;
+        Self { structures, sorted: none, indices: none, functions_data: none, scratch }
     }
 
     setters! {
@@ -138,6 +167,8 @@ impl StructureSortBuffers {
         sorted(sorted: AddressRange) => sorted = sorted;
         /// Sets the range of the permutation.
         indices(indices: AddressRange) => indices = indices;
+        /// Sets what a function of the caller reads besides, its `data`.
+        functions_data(data: AddressRange) => functions_data = data;
     }
 }
 
@@ -164,23 +195,43 @@ impl Buffers<StructureSort> for StructureSortBuffers {
         table.addresses("structures", role, &mut self.structures, structures_size)?;
         table.write("sorted", &mut self.sorted, size_if(is_of(Output::OutOfPlace), structures_size))?;
         table.write("indices", &mut self.indices, size_if(is_of(Output::Indices), indices_size))?;
+        let data_size = match config.by {
+            SortBy::Key(_) => 0,
+            SortBy::Function(functions) => functions.data_size(self.functions_data.size),
+        };
+        table.read("functions_data", &mut self.functions_data, data_size)?;
         table.scratch(&mut self.scratch)
+    }
+
+    fn read_by_functions(&self) -> AddressRange {
+        self.functions_data
     }
 }
 
-/// Policy of a structure sort: the tiles of the kernel that makes keys. The sorts and the gather have their own.
+/// Policy of a structure sort: the tiles of the kernel that makes keys, or by a function of the caller of the merges. The sorts
+/// and the gather have their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StructureSortPolicy {
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Structures per invocation, at most 32.
+    /// Structures per invocation, at most 32; a power of two of a sort by a function of the caller.
     pub items_per_invocation: u32,
 }
 
 impl StructureSortPolicy {
     /// Chooses the policy for a device.
-    pub fn choose(capabilities: &Capabilities, _: &StructureSortConfig) -> Choice<Self> {
+    pub fn choose(capabilities: &Capabilities, config: &StructureSortConfig) -> Choice<Self> {
+        if config.key().is_none() {
+            let tuned = tuning::shape_of(capabilities, TunedPart::Merge, [1, 0]);
+            let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
+            let fitting = Self::tiled(workgroup_size, 1).merge_shared_size();
+            let items = (capabilities.shared_memory_size / fitting).clamp(1, tuned.items);
+            return Choice {
+                policy: Self::tiled(workgroup_size, 1 << items.ilog2()),
+                reason: "the tiles of a merge, whose indices are twice in shared memory",
+            };
+        }
         let tuned = tuning::shape_of(capabilities, TunedPart::Gather, [1, 0]);
         Choice {
             policy: Self::tiled(
@@ -201,16 +252,30 @@ impl StructureSortPolicy {
         self.workgroup_size * self.items_per_invocation
     }
 
-    fn check(&self, _: &StructureSortConfig, capabilities: &Capabilities) -> Result<()> {
+    /// Shared memory of a merge, bytes.
+    const fn merge_shared_size(&self) -> u32 {
+        8 * self.tile_items() + 8
+    }
+
+    fn check(&self, config: &StructureSortConfig, capabilities: &Capabilities) -> Result<()> {
         check_workgroup(self.workgroup_size, capabilities)?;
         // Compilers do not unroll longer loops.
-        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)
+        PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
+        if config.key().is_some() {
+            return Ok(());
+        }
+        check_subgroups(self.workgroup_size, None, capabilities)?;
+        PolicyConflict::check(
+            self.items_per_invocation.is_power_of_two(),
+            "an invocation merges a power of two of structures",
+        )?;
+        within("bytes of shared memory", self.merge_shared_size(), capabilities.shared_memory_size)
     }
 }
 
 impl fmt::Display for StructureSortPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { workgroup_size, items_per_invocation } = self;
-        write!(f, "structure sort: workgroup {workgroup_size}, {items_per_invocation} keys per invocation")
+        write!(f, "structure sort: workgroup {workgroup_size}, {items_per_invocation} items per invocation")
     }
 }

@@ -1,4 +1,4 @@
-//! Stable sort of structures by several fields.
+//! Stable sort of structures by several fields, or by a function of the caller.
 //!
 //! ```text
 //!   for each part of the key, the least significant first:
@@ -6,26 +6,30 @@
 //!   structures, order ── gather ──► sorted structures
 //! ```
 //!
-//! A part has 64 bits, of fields that compare as one unsigned number. A structure moves once, however many fields there are.
+//! A part has 64 bits, of fields that compare as one unsigned number. A structure moves once, however many fields there are. By
+//! a function the order comes from a merge sort of indices instead.
 
 mod config;
 mod key;
+mod merge_sort;
 
 pub use config::{StructureSortBuffers, StructureSortConfig, StructureSortPolicy};
 pub use key::{Direction, Field, Key};
 
 use std::ffi::CStr;
 
-use super::row_mover::{RowMover, RowMoverLayout};
+use super::row_mover::{Array, RowMover, RowMoverLayout};
 use super::{SortBuffers, SortConfig, SortPlan, ValueSize};
 use crate::device::{Access, AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
+use crate::gather::GatherConfig;
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use crate::primitives::{Count, ScratchCursor};
-use config::Output;
+use config::{Output, SortBy};
 use key::Part;
+use merge_sort::MergeSort;
 
 /// Plan of a structure sort.
 ///
@@ -60,28 +64,31 @@ pub type StructureSortPlan = Plan<StructureSort>;
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | keys | for each structure 4 where the key has up to 32 bits, else 8 |
+/// | keys | for each structure 4 where the key has up to 32 bits, else 8; none by a function of the caller |
 /// | indices, unless of an argsort | 4 for each structure |
-/// | the sorts | the scratch of a [`SortPlan`] of keys, with indices, that discards them |
+/// | the sorts | the scratch of a [`SortPlan`] of keys, with indices, that discards them; by a function 4 for each structure |
 /// | the structures, in place | `count * structure_size` |
 /// | an indirect count | 32; with structures 64, in place 96 |
 ///
 /// | commands | |
 /// |---|---|
 /// | for each 64 bits of the key | a dispatch, a sort, and a barrier |
-/// | the structures | a barrier and a gather; in place a barrier and a copy more |
+/// | by a function | a dispatch, and a barrier and a dispatch for each doubling of a tile up to the count |
+/// | the structures | a barrier and a gather; in place a copy before the first dispatch |
 /// | an indirect count | a dispatch and a barrier before the first of these, the gather and the copy |
 ///
 /// A `count` of 0 records nothing, nor does one of 1 in place. At most [`StructureSortPlan::max_count`] structures, and those
 /// of a [`GatherPlan`](crate::gather::GatherPlan). Faster if `structures` and `sorted` are aligned to 16 and the structure size
-/// is a multiple of 16, or both of 8. Stable: structures that agree in all fields of the key keep their order, and their other
+/// is a multiple of 16, or both of 8. Stable: structures that agree in all fields of the key, or neither of which is less, keep their order, and their other
 /// bytes may be anything. The result does not depend on timing, policy or device.
 #[derive(Debug)]
 pub struct StructureSort {
     output: Output,
     tile_items: u32,
-    /// The least significant first.
+    /// The least significant first; none by a function of the caller.
     steps: Vec<Step>,
+    /// By a function of the caller.
+    merge_sort: Option<MergeSort>,
     /// Unless indices are the result.
     mover: Option<RowMover>,
     /// For indirect counts.
@@ -123,9 +130,6 @@ impl Step {
     }
 }
 
-/// An array in scratch: its offset and its size.
-type Array = (u64, u64);
-
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
 pub struct ScratchLayout {
@@ -147,15 +151,20 @@ impl Primitive for StructureSort {
 
     fn declare(device: &Device, config: &StructureSortConfig, policy: &StructureSortPolicy) -> Result<Self> {
         let StructureSortConfig { output, has_indirect_count, .. } = *config;
-        let parts = config.key.parts().enumerate();
+        let parts = config.key().into_iter().flat_map(Key::parts).enumerate();
+        let merge_sort = match config.by {
+            SortBy::Key(_) => None,
+            SortBy::Function(functions) => Some(MergeSort::new(device, functions, policy)?),
+        };
         let mover = || {
-            let is_in_place = output == Output::InPlace;
-            RowMover::new(device, config.structure_size / 4, is_in_place, has_indirect_count)
+            let gather = GatherConfig::elements(config.structure_size / 4);
+            RowMover::new(device, gather, output == Output::InPlace, has_indirect_count)
         };
         Ok(Self {
             output,
             tile_items: policy.tile_items(),
             steps: parts.map(|part| Step::new(device, config, policy, part)).collect::<Result<_>>()?,
+            merge_sort,
             mover: (output != Output::Indices).then(mover).transpose()?,
             level_args: LevelArgsWriter::new(device, None, has_indirect_count)?,
         })
@@ -175,7 +184,8 @@ impl Primitive for StructureSort {
     }
 
     fn first_access(&self, _: &StructureSortConfig) -> Access {
-        Access::COMPUTE.and(self.steps[0].sort.first_access())
+        let first = self.steps.first().map_or(Access::COMPUTE, |step| step.sort.first_access());
+        Access::COMPUTE.and(first)
     }
 }
 
@@ -186,7 +196,7 @@ impl StructureSort {
 
     /// The steps of a recording: of one structure, all that is left to do is to write.
     fn steps(&self, max: u64) -> &[Step] {
-        if max == 1 { &self.steps[..1] } else { &self.steps }
+        if max == 1 { &self.steps[..self.steps.len().min(1)] } else { &self.steps }
     }
 }
 
@@ -197,7 +207,12 @@ impl Algorithm<StructureSort> for StructureSort {
         let steps =
             self.steps.iter().flat_map(|step| std::iter::once(&step.keys).chain(step.sort.pipelines()));
         let level_args = self.level_args.as_ref().map(LevelArgsWriter::pipeline);
-        level_args.into_iter().chain(steps).chain(self.mover.iter().flat_map(RowMover::pipelines))
+        let merges = self.merge_sort.as_ref().map(MergeSort::pipeline);
+        level_args
+            .into_iter()
+            .chain(steps)
+            .chain(merges)
+            .chain(self.mover.iter().flat_map(RowMover::pipelines))
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
@@ -206,7 +221,10 @@ impl Algorithm<StructureSort> for StructureSort {
         let largest = |size: &dyn Fn(&Step) -> u64| self.steps.iter().map(size).max().unwrap_or(0);
         let key_size = largest(&|step| step.part.element().size() as u64);
         let indices_size = if self.mover.is_some() { count.saturating_mul(4) } else { 0 };
-        let sort_size = largest(&|step| step.sort.scratch_requirements(count).size);
+        let sort_size = match self.merge_sort {
+            Some(_) => count.saturating_mul(4),
+            None => largest(&|step| step.sort.scratch_requirements(count).size),
+        };
         ScratchLayout {
             level_args,
             keys: take("keys", count.saturating_mul(key_size)),
@@ -227,21 +245,22 @@ impl Algorithm<StructureSort> for StructureSort {
         let indices = if self.mover.is_some() { array(layout.indices).addresses() } else { buffers.indices };
         let rows = if self.output == Output::InPlace { buffers.structures } else { buffers.sorted };
         let mover = self.mover.as_ref().zip(layout.mover.as_ref());
-        let move_rows = |recorder: &mut Recorder<'_>| match mover {
-            Some((mover, layout)) => {
-                let ranges = [buffers.structures, indices, rows];
-                mover.record(recorder, (scratch, layout), ranges, count)
-            }
-            None => Ok(()),
-        };
+        let ranges = [buffers.structures, indices, rows];
         // What it refuses it refuses before anything is recorded.
         recorder.check_workgroups(count.max().div_ceil(self.tile_items.into()))?;
-        move_rows(&mut Recorder::dry(recorder.device()))?;
+        if let Some((mover, layout)) = mover {
+            mover.check(recorder, (scratch, layout), ranges, count)?;
+            mover.copy(recorder, (scratch, layout), buffers.structures, count)?;
+        }
 
         recorder.phase(c"level args");
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let level_args = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
+        if let Some(merge_sort) = &self.merge_sort {
+            let ranges = [buffers.structures, indices, array(layout.sort).addresses()];
+            merge_sort.record(recorder, workgroups, ranges, count)?;
+        }
         for (index, step) in self.steps(count.max()).iter().enumerate() {
             recorder.phase(c"keys");
             if index > 0 {
@@ -264,7 +283,10 @@ impl Algorithm<StructureSort> for StructureSort {
             let sorted = SortBuffers::new(keys, array(layout.sort)).values(indices);
             step.sort.record(recorder, &sorted, count)?;
         }
-        move_rows(recorder)
+        match mover {
+            Some((mover, layout)) => mover.gather(recorder, (scratch, layout), ranges, count),
+            None => Ok(()),
+        }
     }
 }
 
@@ -275,16 +297,17 @@ impl StructureSortPlan {
     }
 
     /// Bytes that a recording of `count` structures reads and writes, if no pass is skipped: of a structure the fields of each
-    /// part of the key, and all of it once. Does not include the rest of cache lines.
+    /// part of the key, and all of it once. Does not include the rest of cache lines, nor what a function of the caller reads.
     pub fn traffic_size(&self, count: u64) -> u64 {
-        let StructureSort { steps, mover, .. } = &self.primitive;
+        let StructureSort { steps, merge_sort, mover, .. } = &self.primitive;
         let of_step = |(index, step): (usize, &Step)| {
             let indices = if index > 0 { 4 } else { 0 };
             let keys = indices + u64::from(step.part.bits).div_ceil(8) + step.part.element().size() as u64;
             count.saturating_mul(keys).saturating_add(step.sort.traffic_size(count))
         };
         let moved = mover.as_ref().map_or(0, |mover| mover.traffic_size(count));
-        steps.iter().enumerate().map(of_step).fold(moved, u64::saturating_add)
+        let merged = merge_sort.as_ref().map_or(0, |merges| merges.traffic_size(count));
+        steps.iter().enumerate().map(of_step).fold(moved.saturating_add(merged), u64::saturating_add)
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::primitives::{ElementType, tuning};
+use crate::primitives::{ElementType, Functions, tuning};
 use Direction::Ascending;
 use ElementType::{I64, U32, U64};
 
@@ -46,4 +46,17 @@ fn few_structures_record_no_more_than_they_need() {
     let argsort = plan(StructureSortConfig::argsort(16, two));
     let steps = |count| argsort.primitive.steps(count).len();
     assert_eq!((steps(1), steps(2)), (1, 2));
+}
+
+#[test]
+fn tiles_of_a_merge_sort_fit_in_shared_memory() {
+    // SAFETY: it has no modules.
+    static NONE: Functions = unsafe { Functions::new("none", 3, &[]) };
+    let config = StructureSortConfig::custom(&NONE);
+    assert_eq!((config.structure_size(), config.key()), (12, None));
+    for (shared_memory_size, items) in [(16 << 10, 4), (48 << 10, 8)] {
+        let capabilities = crate::device::Capabilities { shared_memory_size, ..tuning::h200() };
+        let policy = StructureSortPolicy::choose(&capabilities, &config).policy;
+        assert_eq!(policy, StructureSortPolicy::tiled(256, items));
+    }
 }

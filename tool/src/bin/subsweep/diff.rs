@@ -24,7 +24,7 @@ pub struct DiffArgs {
     pub files: Files,
 
     /// The axis of a table along which neighbours are subtracted: 0 down the columns, 1 along the rows
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=1))]
     pub axis: u32,
 
     /// Begin with the first element, row or column itself, so that the output is as large as the input; a sum then gives

@@ -46,6 +46,7 @@ fn check_options(args: &SortArgs) -> Result<(), Ended> {
     let given = [
         (args.files.element.is_some(), "--type", "the file says the types of its fields"),
         (args.bits.is_some(), "--bits", "all bits of a field are compared"),
+        (args.axis == 1, "--axis 1", "structures are sorted along their only axis"),
         (args.values.is_some(), values, why),
         (args.values_output.is_some(), "--values-output", why),
         (
@@ -73,7 +74,16 @@ fn config(
     by: &str,
 ) -> Result<StructureSortConfig, Ended> {
     let size = structure.size;
-    let padded = "numpy.lib.recfunctions.repack_fields(a, align=True)";
+    // Fields of a byte or two align no row to 4.
+    let has_words =
+        structure.fields.iter().any(|field| field.number.is_some_and(|number| number.size() >= 4));
+    let padded = match has_words {
+        true => "numpy.lib.recfunctions.repack_fields(a, align=True)",
+        false => {
+            "numpy.lib.recfunctions.repack_fields(numpy.lib.recfunctions.append_fields(a, 'pad', numpy.zeros(len(a), \
+             'u4'), usemask=False), align=True)"
+        }
+    };
     if size == 0 || !size.is_multiple_of(4) {
         return Err(Ended::usage(format!(
             "{source}: has rows of {size} bytes, and only those of a multiple of 4 are sorted; save {padded}"

@@ -46,7 +46,7 @@ pub struct ReduceArgs {
     pub unpacked: bool,
 
     /// The axis of a table along which it is reduced: 0 gives a result for each column, 1 for each row
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(..=1))]
     pub axis: u32,
 
     /// Reduce each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; an empty one gives the identity,

@@ -60,7 +60,7 @@ pub struct ScanArgs {
     pub monotone: bool,
 
     /// The axis of a table along which it is scanned: 0 for each column, 1 for each row
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=1))]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(..=1))]
     pub axis: u32,
 
     /// Scan each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; row 0 always begins a

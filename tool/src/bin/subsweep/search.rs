@@ -41,7 +41,7 @@ pub struct SearchArgs {
 
     /// The axis along which to search: 1 searches for the needles of each row of a table in the same row of SORTED, a table of as
     /// many rows, and writes positions in the row
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=1))]
     pub axis: u32,
 
     /// The side of elements that equal the needle

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use subsweep::device::Capabilities;
-use subsweep::headless::{SortPhase, SortProgress, SortStream, StreamError};
+use subsweep::headless::{SortPhase, SortProgress, SortStream, StreamError, check_ranges};
 use subsweep::sort::{
     SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
 };
@@ -20,7 +20,7 @@ use subsweep_tool::table::{
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{Ended, of_stream};
-use crate::files::input::{InputError, InputProblem};
+use crate::files::input::{InputError, InputProblem, OpenTable};
 use crate::files::{self, BegunOutput, Job, Outputs, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::words::Progress;
@@ -53,7 +53,8 @@ pub struct SortArgs {
     #[arg(long, value_name = "B:E", allow_hyphen_values = true, value_parser = parse_bits)]
     pub bits: Option<Range<u32>>,
 
-    /// Move the values in FILE along with the keys: an .npy file or raw, 1, 2, 4 or 8 bytes for each key
+    /// Move the values in FILE along with the keys: an .npy file with a number for each key, or a row of up to 16 KiB; or raw, 1, 2,
+    /// 4 or 8 bytes for each key
     #[arg(long, value_name = "FILE")]
     pub values: Option<OsString>,
 
@@ -68,13 +69,18 @@ pub struct SortArgs {
 
     /// The axis along which to sort: 1 sorts each row of a table by itself, as np.sort(a, axis=1, kind='stable') does with --order
     /// numpy, and --argsort writes indices in the row
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1))]
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(0..=1))]
     pub axis: u32,
 
     /// Sort each segment by itself: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; keys before the first
     /// segment are not moved. With --argsort the result holds indices into the whole array
     #[arg(long, value_name = "FILE")]
     pub segments: Option<OsString>,
+
+    /// Let each of --segments end where FILE says, at the index after its last key: segments may then leave out keys, which are not
+    /// moved, and be in any order; they do not overlap
+    #[arg(long, value_name = "FILE", requires = "segments")]
+    pub segment_ends: Option<OsString>,
 
     #[command(flatten)]
     pub memory: MemoryLimit,
@@ -95,14 +101,18 @@ impl Run for SortArgs {
         self.check_values()?;
         self.check_segments(common)?;
         let source = self.files.source();
-        let [values, segments] = [&self.values, &self.segments].map(|file| file.clone().map(Source::from));
-        let job = self.job(&source, &values).row_numbers("--segments", &segments).checked()?;
+        let [values, segments, ends] =
+            [&self.values, &self.segments, &self.segment_ends].map(|file| file.clone().map(Source::from));
+        let job = self.job(&source, &values).row_numbers("--segments", &segments);
+        let job = job.row_numbers("--segment-ends", &ends).checked()?;
         if let Some(element) = self.files.element {
             check_bits(self, element)?;
         }
         match &segments {
             _ if self.axis == 1 => self.run_along_rows(common, &job, &source),
-            Some(segments) => self.run_in_segments(common, &job, &source, values.as_ref(), segments),
+            Some(segments) => {
+                self.run_in_segments(common, &job, &source, values.as_ref(), (segments, ends.as_ref()))
+            }
             None => self.run_in_chunks(common, &job, &source, values.as_ref()),
         }
     }
@@ -141,10 +151,11 @@ impl SortArgs {
         }
         let count = opened.table.shape.map(|shape| shape.rows() as u64);
         let open_values = |(values, count)| {
-            files::open_values(values, count, &folder).map_err(|error| with_remedy(error, OF_VALUES))
+            files::open_values(values, count, 2, &folder).map_err(|error| with_remedy(error, OF_VALUES))
         };
         let values_table = values.zip(count).map(open_values).transpose()?;
-        let config = config(self, element, values_table.as_ref().map(|table| table.table.element))?;
+        let value_size = values_table.as_ref().map(|values| values.table.row_size());
+        let config = config(self, element, value_size)?;
         let (mut keys_reader, count) = opened.forward(source)?;
 
         let gpu = device::open(common)?;
@@ -165,26 +176,29 @@ impl SortArgs {
             progress.show_bytes(phase, at.done_size, at.size);
         };
         let shape = count.map(|count| TableShape::Flat { count: count as usize });
-        let header_of =
-            |format, element| shape.map_or(Vec::new(), |shape| table::header(format, element, shape));
+        let header_of = |(format, element, shape): (_, _, Option<_>)| {
+            shape.map_or(Vec::new(), |shape| table::header(format, element, shape))
+        };
         let ended = |error, output: &BegunOutput| match error {
             StreamError::Device(error) => too_many(common, error),
             error => of_stream(error, source, |error| output.error(error), &folder, &self.memory),
         };
-        let mut tables = vec![(format, element)];
+        let mut tables = vec![(format, element, shape)];
         if self.argsort {
             let is_wide = count.is_some_and(|count| count > 1 << 32);
-            tables = vec![(format, if is_wide { ElementType::U64 } else { ElementType::U32 })];
+            tables = vec![(format, if is_wide { ElementType::U64 } else { ElementType::U32 }, shape)];
         }
-        tables.extend(values_table.as_ref().map(|values| (values.table.format, values.table.element)));
-        let value_size = values_table.as_ref().map_or(4, |values| values.table.element.size());
+        tables.extend(
+            values_table.as_ref().map(|OpenTable { table, .. }| (table.format, table.element, table.shape)),
+        );
+        let value_size = value_size.unwrap_or(4);
         let mut values_reader = match values.zip(values_table) {
             Some((values, table)) => Some(Padded::new(table.forward(values)?.0, value_size)),
             None => None,
         };
         let mut outputs = outputs.begin_all()?;
-        for (output, (format, element)) in outputs.iter_mut().zip(tables) {
-            output.write_bytes(&header_of(format, element))?;
+        for (output, table) in outputs.iter_mut().zip(tables) {
+            output.write_bytes(&header_of(table))?;
         }
         let mut sinks = outputs.iter_mut();
         let sorted_keys = if self.argsort { None } else { sinks.next().map(|output| output as _) };
@@ -264,19 +278,29 @@ impl SortArgs {
         job: &Job<'_>,
         source: &Source,
         values_source: Option<&Source>,
-        segments_source: &Source,
+        (begins, ends): (&Source, Option<&Source>),
     ) -> Result<()> {
         device::check_inputs(common, job)?;
         let mut keys = read_keys(source, self)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();
         let read = |source| {
-            let read = files::read_values(source, count as u64);
+            let read = files::read_values_of(source, keys.shape);
             read.map_err(|error| with_remedy(error.into(), OF_VALUES))
         };
         let mut values = values_source.map(read).transpose()?;
-        let segments = segments::read(segments_source, "sort", count, "keys")?;
-        let config = config(self, keys.element, values.as_ref().map(|table| table.element))?;
+        let segments = match ends {
+            Some(ends) => {
+                let ranges = segments::read_ranges([begins, ends], "sort", count, "keys")?;
+                check_ranges(ranges.split_at(ranges.len() / 2).into(), count as u64)
+                    .map_err(|error| Ended::usage(format!("{begins}: {error}")))?;
+                ranges
+            }
+            None => segments::read(begins, "sort", count, "keys")?,
+        };
+        let value_size = values.as_ref().map(|table| table.element.size() * table.shape.columns());
+        let config = SegmentedSortConfig::new(config(self, keys.element, value_size)?);
+        let config = if ends.is_some() { config.ranges() } else { config };
         let outputs = job.prepare()?;
         if let Some(values) = &mut values {
             values.pad();
@@ -356,8 +380,8 @@ fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
 
 const OF_ROWS: &str =
     "and one is sorted; --axis 1 sorts each row; for columns, save numpy.ascontiguousarray(a.T)";
-const OF_VALUES: &str = "and a value is one number for each key; leave out --values, sort with --argsort, and take the \
-                         rows at the indices that it writes";
+const OF_VALUES: &str = "and a value is a number or a row for each key; leave out --values, sort with --argsort, and take the \
+                         values at the indices that it writes";
 
 /// The error of an input, with the remedy of a sort if it is a table of several rows and columns.
 fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
@@ -402,10 +426,15 @@ pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
     }
 }
 
-/// The configuration of a sort of `keys`.
-pub fn config(args: &SortArgs, keys: ElementType, values: Option<ElementType>) -> Result<SortConfig> {
-    let config = match values {
-        Some(values) => SortConfig::pairs(keys, ValueSize::new(padded_size(values.size()))?),
+/// The configuration of a sort of `keys`, with values of so many bytes.
+pub fn config(args: &SortArgs, keys: ElementType, value_size: Option<usize>) -> Result<SortConfig> {
+    let config = match value_size {
+        Some(size) => SortConfig::pairs(keys, ValueSize::new(padded_size(size)).map_err(|_| {
+            Ended::usage(format!(
+                "--values has rows of {size} bytes, and up to {} are moved; write --argsort, and take them at its indices",
+                ValueSize::MAX.bytes()
+            ))
+        })?),
         None if args.argsort => SortConfig::argsort(keys),
         None => SortConfig::keys(keys),
     };

@@ -112,19 +112,23 @@ impl SearchCase {
 
     /// The keys, sorted for a search.
     pub fn sorted_keys(config: &SearchConfig, keys: &[u32]) -> Vec<u32> {
-        by_type!(config.element_type(), sorted_words(keys, config.float_order()))
+        by_type!(element_type(config), sorted_words(keys, config.float_order()))
     }
 
     /// The position of each needle by numpy's definition, in all keys or in its row.
     pub fn positions(config: &SearchConfig, sorted: &[u32], needles: &[u32]) -> Vec<u32> {
         let of = |(sorted, needles): (&[u32], &[u32])| -> Vec<u32> {
-            by_type!(config.element_type(), positions_of(config, sorted, needles))
+            by_type!(element_type(config), positions_of(config, sorted, needles))
         };
         let Some(lengths) = config.row_lengths() else { return of((sorted, needles)) };
         let [sorted_words, needle_words] =
-            lengths.map(|length| (length * config.element_type().words()) as usize);
+            lengths.map(|length| (length * element_type(config).words()) as usize);
         sorted.chunks(sorted_words).zip(needles.chunks(needle_words)).flat_map(of).collect()
     }
+}
+
+fn element_type(config: &SearchConfig) -> ElementType {
+    config.element_type().expect("no case has functions of a caller")
 }
 
 fn sorted_words<N: Number + Key>(keys: &[u32], order: FloatOrder) -> Vec<u32> {

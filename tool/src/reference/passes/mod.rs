@@ -5,6 +5,7 @@
 
 pub mod digit_histogram;
 pub mod field_keys;
+pub mod merge_runs;
 pub mod reduce;
 pub mod run_length;
 pub mod scan;

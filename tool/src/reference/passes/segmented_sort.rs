@@ -75,14 +75,22 @@ pub struct Queues {
     pub args: Vec<[u32; 5]>,
 }
 
-/// `classify.comp`: the queues of the segments that begin at `begins`, of `count` keys.
-pub fn classify(classes: &Classes, begins: &[u32], count: u32, capacities: &Capacities) -> Queues {
+/// `classify.comp`: the queues of the segments of `count` keys that begin at `begins`, and end at `ends` or where the next begins.
+pub fn classify(
+    classes: &Classes,
+    (begins, ends): (&[u32], Option<&[u32]>),
+    count: u32,
+    capacities: &Capacities,
+) -> Queues {
     let mut queues = Queues::default();
     // Counted regardless of capacity.
     let (mut found, mut tiles) = ([0u32; 4], 0u64);
     for (index, &begin) in begins.iter().enumerate() {
         let begin = begin.min(count);
-        let end = begins.get(index + 1).map_or(count, |&next| next.min(count));
+        let end = match ends {
+            Some(ends) => ends[index].min(count),
+            None => begins.get(index + 1).map_or(count, |&next| next.min(count)),
+        };
         let segment = Segment { begin, extent: end.saturating_sub(begin) };
         if segment.extent < classes.min_extent {
             continue;

@@ -517,7 +517,7 @@ fn all_classes_together_sort_each_segment() {
         let classes =
             Classes { max_extents: [12, 100, 300], radix: 256, tile_items: tile_items as u32, ..CLASSES };
         let begins = begins.map(|begin| begin as u32);
-        let Queues { in_place, long, args } = classify(&classes, &begins, 5000, &room);
+        let Queues { in_place, long, args } = classify(&classes, (&begins, None), 5000, &room);
         let mut keys = keys.clone();
         for class in &in_place {
             let orders = order.all(&keys, 1);
@@ -539,7 +539,7 @@ fn all_classes_together_sort_each_segment() {
 #[test]
 fn segments_are_queued_by_their_lengths() {
     let room = Capacities { in_place: [3; 3], long: 2, tiles: 8 };
-    let queues = classify(&CLASSES, &[1, 3, 3, 4, 8, 13, 22, 40, 99], 30, &room);
+    let queues = classify(&CLASSES, (&[1, 3, 3, 4, 8, 13, 22, 40, 99], None), 30, &room);
     let segment = |begin, extent| Segment { begin, extent };
     assert_eq!(queues.in_place[0], [segment(1, 2), segment(3, 1)]);
     assert_eq!(queues.in_place[1], [segment(4, 4)]);
@@ -555,7 +555,7 @@ fn a_class_that_overflows_does_not_run() {
     let room = Capacities { in_place: [1, 1, 1], long: 1, tiles: 3 };
     let classes = Classes { min_extent: 2, ..CLASSES };
     // Descending offsets, so that segments overlap.
-    let queues = classify(&classes, &[0, 9, 1, 10, 12, 14], 14, &room);
+    let queues = classify(&classes, (&[0, 9, 1, 10, 12, 14], None), 14, &room);
     assert_eq!((queues.in_place[0].len(), queues.long.len()), (1, 1));
     assert!(queues.args.iter().all(|args| args[3] == 0), "{:?}", queues.args);
 }

@@ -94,7 +94,12 @@ fn archives_are_refused_whatever_is_declared() {
             assert!(matches!(read, Err(TableError::Archive { .. })));
         }
         assert!(matches!(
-            TableReader::values(&archive[..], 8, 2, &ElementType::ALL),
+            TableReader::values(
+                &archive[..],
+                8,
+                2,
+                &Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: 8 }
+            ),
             Err(TableError::Archive { .. })
         ));
         assert!(matches!(crate::table::Flags::read(&archive[..], 8), Err(TableError::Archive { .. })));
@@ -292,13 +297,13 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
     }
     // The header suffices: the rest is neither read nor given memory.
     let endless = Bytes { reader: FLAT.chain(std::io::repeat(0)), file_size: Some(1 << 50), memory_size: 0 };
-    let expected = "holds 3 values, and there are 4 keys; give one for each";
+    let expected = "holds 3 elements for 4 of the input; give one for each";
     assert_eq!(Table::read_values(endless, 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(&FLAT[..130], 4).unwrap_err().to_string(), expected);
     assert_eq!(as_file(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
     assert_eq!(as_stream(b"", 0).unwrap().shape, TableShape::Flat { count: 0 });
     for (bytes, count, message) in [
-        (FLAT, 4, "holds 3 values, and there are 4 keys; give one for each"),
+        (FLAT, 4, "holds 3 elements for 4 of the input; give one for each"),
         (
             GRID,
             6,

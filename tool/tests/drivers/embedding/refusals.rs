@@ -229,7 +229,10 @@ fn large_counts(gpu: &Gpu) -> Result<(), Failed> {
     let made = |config| SortPlan::new(gpu.device(), config).map(|plan| plan.max_count());
     assert!(matches!(made(wide.policy(radix)), Err(Error::InvalidPolicy { .. })));
     let argsort = SortConfig::argsort(ElementType::U32).large_counts();
-    assert!(matches!(made(argsort), Err(Error::Unsupported { .. })));
+    let moved = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 3]>()).large_counts();
+    for of_indices in [argsort, moved] {
+        assert!(matches!(made(of_indices), Err(Error::Unsupported { .. })));
+    }
     assert!(matches!(SegmentedSortPlan::new(gpu.device(), wide).map(|_| ()), Err(Error::Unsupported { .. })));
 
     let dispatches = |plan: &SortPlan, count: u64| {

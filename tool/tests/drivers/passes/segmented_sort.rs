@@ -65,7 +65,7 @@ fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
     Memory::of(gpu, &words, Alignment::Words)
 }
 
-/// Ascending and descending begins, queues that are too short, more tiles than 32 bits count, and rows of a table.
+/// Ascending and descending begins, queues that are too short, more tiles than 32 bits count, rows of a table, and ranges.
 pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     // Validation takes long for each segment.
     let count = if selection == Selection::One { 2_000 } else { 20_000 };
@@ -113,12 +113,16 @@ pub fn classify(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
         let size = small_workgroup(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
         for (begins, count, limit) in inputs {
-            classify_once(gpu, &rig, &classes, begins, count, limit, 0)?;
+            classify_once(gpu, &rig, &classes, (begins, None), count, limit, 0)?;
         }
+        // The segments last to first, which leave out some keys, and some that end before they begin or beyond the keys.
+        let ends = (0..).zip(rising[2..].iter().rev()).map(|(index, end)| end ^ (index % 7 / 6));
+        let ends: Vec<_> = ends.chain([u32::MAX]).collect();
+        classify_once(gpu, &rig, &classes, (&falling[1..], Some(&ends)), count, u32::MAX, 0)?;
         let [short, small, large] = MAX_EXTENTS;
         for length in [short, 1, small, large + 1, large, short + 1] {
             let rows: Vec<_> = (0..70).map(|row| row * length).collect();
-            classify_once(gpu, &rig, &classes, &rows, 70 * length, u32::MAX, length)?;
+            classify_once(gpu, &rig, &classes, (&rows, None), 70 * length, u32::MAX, length)?;
         }
     }
     nothing_classified(gpu, kernel)
@@ -129,7 +133,7 @@ fn classify_once(
     gpu: &Gpu,
     rig: &Rig<'_>,
     classes: &Classes,
-    begins: &[u32],
+    (begins, ends): (&[u32], Option<&[u32]>),
     count: u32,
     limit: u32,
     row_length: u32,
@@ -137,9 +141,10 @@ fn classify_once(
     let room = limit.min(begins.len() as u32);
     let tiles = limit.min(count / TILE_ITEMS + room);
     let capacities = Capacities { in_place: [room; 3], long: room, tiles };
-    let expected = model::classify(classes, begins, count, &capacities);
+    let expected = model::classify(classes, (begins, ends), count, &capacities);
     let size = small_workgroup(gpu);
     let segments = Memory::of(gpu, begins, Alignment::Words)?;
+    let segment_ends = Memory::of(gpu, ends.unwrap_or(&[0]), Alignment::Words)?;
     // The keys of a row that is not whole are in none, and more rows than there are do not count.
     let surplus = [row_length.saturating_sub(1), row_length];
     let exactly = [count + surplus[0], begins.len() as u32 + surplus[1]];
@@ -169,6 +174,7 @@ fn classify_once(
                 ("long_segments", Value::Pointer(&long)),
                 ("indirect_segment_count", on_device(&segment_memory)),
                 ("indirect_element_count", on_device(&element_memory)),
+                ("segment_ends", Value::pointer_if(ends.is_some(), &segment_ends)),
                 ("segment_count", number(segment_count)),
                 ("element_count", number(element_count)),
                 ("short_capacity", number(room)),
@@ -236,6 +242,7 @@ fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> 
         ("segments", Value::Pointer(&segments)),
         ("indirect_segment_count", Value::Pointer(&none)),
         ("indirect_element_count", Value::Null),
+        ("segment_ends", Value::Null),
         ("max_row", Value::Number(1)),
         ("row_length", Value::Number(0)),
     ];

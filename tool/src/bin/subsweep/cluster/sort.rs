@@ -97,7 +97,7 @@ impl Run for Sort {
         let (job, mut keys, mut values_input) = self.open(common, &source, &values).agreed(&world)?;
         let mut prepared = prepare_outputs(&world, &job)?.into_iter();
         let element = values_input.as_ref().map(|input| input.element);
-        let config = sort::config(args, keys.element, element).agreed(&world)?;
+        let config = sort::config(args, keys.element, element.map(ElementType::size)).agreed(&world)?;
         let identities = || -> Result<_> {
             Ok((keys.identity()?, values_input.as_ref().map(Input::identity).transpose()?))
         };
@@ -201,7 +201,8 @@ impl Sort {
         let keys = Input::new(source.clone(), opened)?;
         let open_values = |values: &Source| -> Result<_> {
             let opened = files::open_table(values, Some(IN_SLICES), |file, size| {
-                TableReader::values(file, size.unwrap_or(0), keys.count, &UNPACKED)
+                let taken = Taken { elements: &UNPACKED, max_dimensions: 1, max_count: u64::MAX };
+                TableReader::values(file, size.unwrap_or(0), keys.count, &taken)
             })?;
             Input::new(values.clone(), opened)
         };

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 
 use subsweep::headless::Backward;
+use subsweep::sort::ValueSize;
 use subsweep_tool::harness::{InspectedDevice, Report, ReportError};
 use subsweep_tool::table::{
     self, ByRows, Bytes, ElementType, Flags, Format, Structures, Table, TableError, TableReader, TableShape,
@@ -183,16 +184,24 @@ pub const MAX_HEADER: u64 = 1 << 17;
 ///
 /// # Errors
 /// The values cannot be read, or are not one for each key.
-pub fn open_values(source: &Source, count: u64, folder: &TemporaryFolder) -> anyhow::Result<OpenTable> {
+pub fn open_values(
+    source: &Source,
+    count: u64,
+    max_dimensions: usize,
+    folder: &TemporaryFolder,
+) -> anyhow::Result<OpenTable> {
     let named = |problem| InputError { input: source.to_string(), problem };
     let (file, size) = open(source).map_err(named)?;
     let (file, size) = match size {
         Some(size) => (file, size),
         // An endless stream is read only a little further than it could be valid.
-        None => spool(file.take(count.saturating_mul(8).saturating_add(MAX_HEADER)), source, folder)?,
+        None => {
+            let max_size = if max_dimensions > 1 { ValueSize::MAX.bytes() } else { 8 };
+            spool(file.take(count.saturating_mul(max_size).saturating_add(MAX_HEADER)), source, folder)?
+        }
     };
-    let table =
-        TableReader::values(file, size, count, &ElementType::ALL).map_err(|problem| named(problem.into()))?;
+    let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
+    let table = TableReader::values(file, size, count, &taken).map_err(|problem| named(problem.into()))?;
     Ok(OpenTable { table, position: 0 })
 }
 

@@ -34,7 +34,7 @@ impl Heads {
     /// # Errors
     /// The file cannot be opened, or has not a key for each row; in reverse, it is a pipe.
     pub fn open(source: &Source, order: FloatOrder, is_reverse: bool, row_count: u64) -> Result<Self> {
-        let opened = files::open_values(source, row_count, &TemporaryFolder::default())?;
+        let opened = files::open_values(source, row_count, 1, &TemporaryFolder::default())?;
         let element = opened.table.element;
         let reader: Box<dyn Read + Send> = match is_reverse {
             true => Box::new(opened.backward(source)?),

@@ -79,11 +79,13 @@ pub enum SegmentMix {
     Late,
     /// The rows of a table, of so many keys each.
     Rows(u32),
+    /// Two of three of `Boundaries`, by ranges, the last first; and one that ends before it begins.
+    Ranges,
 }
 
 impl SegmentMix {
-    /// All distributions of segments by offsets.
-    pub const ALL: [Self; 9] = [
+    /// All distributions of segments, but for rows.
+    pub const ALL: [Self; 10] = [
         Self::None,
         Self::Short,
         Self::Medium,
@@ -93,6 +95,7 @@ impl SegmentMix {
         Self::Empty,
         Self::Boundaries,
         Self::Late,
+        Self::Ranges,
     ];
 
     /// The name in case ids.
@@ -108,6 +111,7 @@ impl SegmentMix {
             Self::Boundaries => "boundaries",
             Self::Late => "late",
             Self::Rows(length) => return format!("rows-{length}").into(),
+            Self::Ranges => "ranges",
         })
     }
 
@@ -116,6 +120,26 @@ impl SegmentMix {
         let [short, small, large] = policy.max_extents();
         let long = large + 3 * policy.tile.tile_items() + 1;
         [short - 5, 1, small, large, long, short, short + 1, large + 1].map(Self::Rows)
+    }
+
+    /// The segments of `count` keys.
+    fn segments(self, count: u64, policy: &SegmentedSortPolicy) -> Vec<Range<u32>> {
+        let begins = self.begins(count, policy);
+        let end = match self {
+            Self::Rows(length) => count as u32 / length * length,
+            _ => count as u32,
+        };
+        let ends = begins.iter().skip(1).copied().chain([end]);
+        let segments = begins.iter().zip(ends).map(|(&begin, end)| begin..end);
+        match self {
+            Self::Ranges => {
+                let mut kept: Vec<_> = segments.enumerate().filter(|(index, _)| index % 3 != 1).collect();
+                kept.reverse();
+                let kept = kept.into_iter().map(|(_, segment)| segment);
+                kept.chain([Range { start: count as u32, end: count as u32 / 2 }]).collect()
+            }
+            _ => segments.collect(),
+        }
     }
 
     /// The segment offsets of `count` keys.
@@ -133,7 +157,7 @@ impl SegmentMix {
                 (0, Box::new(move |draw| draw % (4 * u64::from(large))))
             }
             Self::PowerLaw => (0, Box::new(|draw| (draw >> 32) % (2 << draw.trailing_zeros().min(28)))),
-            Self::Boundaries => {
+            Self::Boundaries | Self::Ranges => {
                 let whole = policy.max_extents().into_iter().chain([policy.tile.tile_items()]);
                 let whole: Vec<_> = whole.chain([1, 3 * policy.tile.tile_items()]).collect();
                 let mut index = 0;
@@ -209,6 +233,7 @@ impl SegmentedSortCase {
         let config = SegmentedSortConfig::new(config.bits(self.bits.clone()));
         match self.segments {
             SegmentMix::Rows(length) => config.along_rows(length),
+            SegmentMix::Ranges => config.ranges(),
             _ => config,
         }
     }
@@ -262,19 +287,22 @@ impl PrimitiveCase for SegmentedSortCase {
     }
 
     fn prepare(&self, plan: Arc<SegmentedSortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
-        let begins = self.segments.begins(count, plan.policy());
+        let segments = self.segments.segments(count, plan.policy());
         let row_length = plan.config().row_length();
-        let end = row_length.map_or(count, |length| count - count % u64::from(length));
-        let ends = begins.iter().skip(1).map(|&begin| u64::from(begin)).chain([end]);
-        let extents = begins.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin));
         let (key_count, mut operands) = self.count_from.operand("count", count);
-        let (segment_count, word) = self.count_from.operand("segment_count", begins.len() as u64);
+        let (segment_count, word) = self.count_from.operand("segment_count", segments.len() as u64);
         operands.extend(word);
-        if row_length.is_none() {
-            // Offsets beyond the segment count are 0, which must not be read.
-            let mut offsets = begins.clone();
+        // Offsets beyond the segment count are 0, which must not be read.
+        let offsets = |of: fn(&Range<u32>) -> u32| {
+            let mut offsets: Vec<_> = segments.iter().map(of).collect();
             offsets.resize(segment_count.max() as usize, 0);
-            operands.push(("segments", offsets.into()));
+            offsets
+        };
+        if row_length.is_none() {
+            operands.push(("segments", offsets(|segment| segment.start).into()));
+        }
+        if plan.config().has_ranges() {
+            operands.push(("segment_ends", offsets(|segment| segment.end).into()));
         }
         let expectation = SortExpectation {
             element: self.element,
@@ -283,7 +311,7 @@ impl PrimitiveCase for SegmentedSortCase {
             order: self.order,
             bits: self.bits.clone(),
         };
-        let traffic_size = plan.traffic_size(extents);
+        let traffic_size = plan.traffic_size(segments.iter().map(|segment| segment.len() as u64));
         let needs = Needs {
             source: "keys",
             in_place: true,
@@ -294,7 +322,7 @@ impl PrimitiveCase for SegmentedSortCase {
         let expected = move |keys: &[u32]| {
             let sorted = match row_length {
                 Some(length) => expectation.of_rows(keys, length, POISON),
-                None => expectation.of_segments(keys, &begins, POISON),
+                None => expectation.of_segments(keys, &segments, POISON),
             };
             (Expected::exact(sorted.keys), vec![sorted.values])
         };

@@ -28,7 +28,8 @@ pub(in crate::harness::cases) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     for sort in SortCase::chosen().kinds() {
         add(&sort, &chosen_counts, Input::Uniform);
     }
-    for sort in packed(&SortCase::chosen()) {
+    let wide_values = SortCase::chosen().of(ElementType::U32, SortValues::B20, false);
+    for sort in packed(&SortCase::chosen()).into_iter().chain([wide_values]) {
         add(&sort, &kind_counts, Input::Uniform);
     }
     for sort in tuned(SortAlgorithm::SingleWorkgroup).kinds() {
