@@ -206,7 +206,7 @@ static void refuse_scans(const SubsweepDevice *device, VkCommandBuffer commands,
     REFUSE(subsweep_cmd_scan(NULL, commands, &right), SUBSWEEP_ERROR_NULL, "plan is null");
     REFUSE(subsweep_cmd_scan(plan, NULL, &right), SUBSWEEP_ERROR_NULL, "command_buffer is null");
     REFUSE(subsweep_cmd_scan(plan, commands, NULL), SUBSWEEP_ERROR_NULL, "SubsweepScanInfo is null");
-    REFUSE_SCAN(info.struct_size = sizeof info - 1, SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
+    REFUSE_SCAN(info.struct_size = offsetof(SubsweepScanInfo, functions_data) - 1, SUBSWEEP_ERROR_STRUCT_SIZE, "struct_size");
     REFUSE_SCAN(info.flags = 1, SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepScanInfo.flags");
     info = right;
     info.scratch.size -= 16;

@@ -117,7 +117,7 @@ fn tables_of_a_shape_that_the_command_does_not_take() {
     refused(&folder, &["sort", &column], "has 2 dimensions, shape (3, 1), and one is taken; save a.reshape(-1)");
     let keys = folder.file("keys", npy("<u4", "(2,)", &[0; 8]));
     for (options, of_another_count) in [
-        (&[][..], "holds 3 values, and there are 2 keys; give one for each"),
+        (&[][..], "holds 3 elements for 2 of the input; give one for each"),
         (&["--segments", &keys], "has shape (3, 2), and the keys (2,); give one value for each key"),
     ] {
         let sort = |values: &str| {
