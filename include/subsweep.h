@@ -300,7 +300,8 @@ typedef struct SubsweepSortPlanCreateInfo {
     /// subsweep_gpu_sort alone. Indices are those within a row.
     uint32_t row_length;
     /// Functions whose key_of computes the keys, of key_type, from elements that `keys` has then, and that are not changed; 0
-    /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES.
+    /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES
+    /// or values of more than 8 bytes.
     SubsweepFunctions functions;
     /// With SUBSWEEP_SORT_VALUES_PAIRS the size of a value: a multiple of 4 bytes, up to 16384; otherwise 0.
     uint32_t value_size;
@@ -1451,7 +1452,8 @@ VkResult subsweep_cmd_scan(const struct SubsweepPlan *plan,
 ///
 /// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of place
 /// for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for each pass and
-/// tile. None if one workgroup sorts all keys.
+/// tile. None if one workgroup sorts all keys. Values of more than 8 bytes take 4 bytes for each key more, or of two buffers
+/// 8, and in place their own size.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an
 /// argsort of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
@@ -1464,15 +1466,16 @@ VkResult subsweep_sort_plan_create(const struct SubsweepDevice *device,
                                    struct SubsweepPlan **plan);
 
 /// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the
-/// alternate buffers: 1 for a plan with SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Another
-/// count may take another number of passes: one workgroup sorts few keys without any. Otherwise, if `plan` is
-/// null or not of a sort, 0.
+/// alternate buffers: 1 for a plan with SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes, or values of more
+/// than 8 bytes that are sorted. Another count may take another number of passes: one workgroup sorts few keys without
+/// any. Otherwise, if `plan` is null or not of a sort, 0.
 ///
 /// Threads: any, at any time.
 ///
 /// # Safety
 /// `plan` is null or alive.
-VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan, uint64_t count);
+VkBool32 subsweep_sort_plan_is_result_in_alt(const struct SubsweepPlan *plan,
+                                             uint64_t count);
 
 /// Records the sort of `info->count` keys.
 ///
@@ -1793,7 +1796,7 @@ VkResult subsweep_cmd_search(const struct SubsweepPlan *plan,
 /// With `info->row_length` the segments are the rows of a table, of so many keys each.
 ///
 /// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a
-/// workgroup holds, also what a sort takes.
+/// workgroup holds, also what a sort takes; and for values of more than 8 bytes what a sort has for these.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers,
 /// and discarded keys of an argsort or without values.

@@ -59,7 +59,7 @@ impl Exported for SegmentedSort {
 /// With `info->row_length` the segments are the rows of a table, of so many keys each.
 ///
 /// Scratch: at most 40 bytes per segment, and 192, or 224 with indirect counts; if a segment may be longer than a
-/// workgroup holds, also what a sort takes.
+/// workgroup holds, also what a sort takes; and for values of more than 8 bytes what a sort has for these.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for these, a bit range outside of the key, an argsort of two buffers,
 /// and discarded keys of an argsort or without values.

@@ -94,7 +94,8 @@ pub struct SubsweepSortPlanCreateInfo {
     /// subsweep_gpu_sort alone. Indices are those within a row.
     pub row_length: u32,
     /// Functions whose key_of computes the keys, of key_type, from elements that `keys` has then, and that are not changed; 0
-    /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES.
+    /// for none. For SUBSWEEP_SORT_VALUES_ARGSORT, or with SUBSWEEP_SORT_OUT_OF_PLACE_BIT SUBSWEEP_SORT_VALUES_INDICES
+    /// or values of more than 8 bytes.
     pub functions: SubsweepFunctions,
     /// With SUBSWEEP_SORT_VALUES_PAIRS the size of a value: a multiple of 4 bytes, up to 16384; otherwise 0.
     pub value_size: u32,
@@ -211,7 +212,8 @@ impl Exported for Sort {
 ///
 /// Scratch: the alternate keys, and the alternate values of pairs, which forms of two buffers save (out of place
 /// for a single pass); for an argsort twice the keys, and alternate indices; and a small amount for each pass and
-/// tile. None if one workgroup sorts all keys.
+/// tile. None if one workgroup sorts all keys. Values of more than 8 bytes take 4 bytes for each key more, or of two buffers
+/// 8, and in place their own size.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a bit range outside of the key, indices with large counts, an
 /// argsort of two buffers, and discarded keys of an argsort or without values; SUBSWEEP_ERROR_INVALID_POLICY if
@@ -239,9 +241,9 @@ pub unsafe extern "C" fn subsweep_sort_plan_create(
 }
 
 /// Whether the result of a recording of `count` keys, or of an indirect count with that maximum, is in the
-/// alternate buffers: 1 for a plan with SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes. Another
-/// count may take another number of passes: one workgroup sorts few keys without any. Otherwise, if `plan` is
-/// null or not of a sort, 0.
+/// alternate buffers: 1 for a plan with SUBSWEEP_SORT_DOUBLE_BUFFER_BIT and an odd number of passes, or values of more
+/// than 8 bytes that are sorted. Another count may take another number of passes: one workgroup sorts few keys without
+/// any. Otherwise, if `plan` is null or not of a sort, 0.
 ///
 /// Threads: any, at any time.
 ///

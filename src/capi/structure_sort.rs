@@ -132,7 +132,10 @@ pub unsafe extern "C" fn subsweep_structure_sort_plan_create(
         let config = match functions(info.functions)? {
             Some(_) if (info.structure_size, info.field_count) != (0, 0) => {
                 let known = "structure_size and field_count are 0 with functions, which have theirs";
-                return Err(unknown("structure_size", info.structure_size, known));
+                return Err(match info.structure_size {
+                    0 => unknown("field_count", info.field_count, known),
+                    size => unknown("structure_size", size, known),
+                });
             }
             Some(functions) if is_argsort => StructureSortConfig::custom_argsort(functions),
             Some(functions) => StructureSortConfig::custom(functions),

@@ -65,8 +65,9 @@ impl TimestampSlots {
     }
 }
 
-/// Maximum nesting of plans: a sort contains a scan.
-const MAX_DEPTH: usize = 4;
+/// Maximum nesting of plans: the unpacking of narrow keys contains a sort by indices, that a sort, and that a scan; a caller's own
+/// plans are around them.
+const MAX_DEPTH: usize = 8;
 
 /// Current plans and phase of a recorder. A plan or phase begins with its first command; an empty one leaves no label
 /// or timestamp.

@@ -94,7 +94,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
-    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, or ranges overlap; along rows
+    /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, or ranges overlap, [`Error::OutOfRange`] if these end beyond the keys; along rows
     /// [`Error::RowLengthMismatch`] if the keys are not whole rows, and [`Error::Unsupported`] for segments; and the errors of
     /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan).
     pub fn prepare_segmented_sort<'a>(
@@ -116,7 +116,11 @@ impl Gpu {
     ) -> Result<Prepared<'a>> {
         let count = check_bytes(config.sort(), keys.bytes(), values)?;
         let (begins, ends) = match config.has_ranges() {
-            true => segments.split_at(row_count(bytemuck::cast_slice(segments), 8, 4)? as usize),
+            true if !segments.len().is_multiple_of(2) => {
+                let reason = "ranges are the begins of all segments, then as many ends";
+                return Err(Error::Unsupported { reason });
+            }
+            true => segments.split_at(segments.len() / 2),
             false => (segments, &[][..]),
         };
         match config.has_ranges() {

@@ -1,8 +1,10 @@
 //! Functions of the caller, compiled into the kernels.
 
+use crate::device::AddressRange;
 use crate::error::{Error, Result, in_range};
 use crate::kernels::{self, Kernel};
 use crate::primitives::ElementType;
+use crate::primitives::arguments::Arguments;
 
 #[doc = include_str!("../../docs/functions.md")]
 #[derive(Debug)]
@@ -119,9 +121,18 @@ impl Functions {
         self.stages & ((is_first as u32 * Self::TRANSFORMS) | (is_last as u32 * Self::STORES))
     }
 
-    /// The size of their data, of which `given` bytes are given.
-    pub(super) fn data_size(&self, given: u64) -> u64 {
-        given.max(u64::from(self.data_words) * 4)
+    /// What functions read besides, in a table of arguments; refuses it where there are none.
+    pub(super) fn read_data(
+        functions: Option<&'static Self>,
+        data: &mut AddressRange,
+        table: &mut Arguments<'_>,
+    ) -> Result<()> {
+        if functions.is_none() && data.size > 0 {
+            let reason = "the plan has no functions that read data; make it with functions of your own";
+            return Err(Error::Unsupported { reason });
+        }
+        let size = functions.map_or(0, |functions| data.size.max(u64::from(functions.data_words) * 4));
+        table.read("functions_data", data, size)
     }
 
     /// The module in place of `model`. Fails unless there is one with its interface, which takes as long as reading it.

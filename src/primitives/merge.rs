@@ -135,7 +135,7 @@ impl MergeConfig {
     }
 
     fn check(&self, _: &Capabilities) -> Result<()> {
-        if self.functions.is_some() && self.is_descending {
+        if self.functions.is_some() && (self.is_descending || self.order != FloatOrder::Total) {
             let reason = "a merge by a function has the order of its less; swap a and b there";
             return Err(Error::Unsupported { reason });
         }
@@ -224,8 +224,7 @@ impl Buffers<Merge> for MergeBuffers {
             sum.saturating_mul(key_size),
         )?;
         table.write("destination_values", &mut self.destination_values, sum.saturating_mul(value_size))?;
-        let data_size = config.functions.map_or(0, |functions| functions.data_size(self.functions_data.size));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.scratch_if(count.first.is_indirect() || count.second.is_indirect(), &mut self.scratch)
     }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{PolicyConflict, Result, at_most, in_range, within};
+use crate::error::{Error, PolicyConflict, Result, at_most, in_range, within};
 use crate::kernels;
 
 /// Plan of a search.
@@ -146,6 +146,10 @@ impl SearchConfig {
     }
 
     fn check(&self, _: &Capabilities) -> Result<()> {
+        if self.functions.is_some() && self.order != FloatOrder::Numpy {
+            let reason = "a search by a function has the order of its less";
+            return Err(Error::Unsupported { reason });
+        }
         let [sorted_length, needle_length] = self.rows.unwrap_or([1; 2]);
         in_range("sorted keys of a row", sorted_length, 1..=Self::MAX_ROW_LENGTH)?;
         in_range("needles of a row", needle_length, 1..=u32::MAX)
@@ -213,8 +217,7 @@ impl Buffers<Search> for SearchBuffers {
             needle_count.saturating_mul(key_size),
         )?;
         table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
-        let data_size = config.functions.map_or(0, |functions| functions.data_size(self.functions_data.size));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.scratch_if(count.second.is_indirect(), &mut self.scratch)
     }
 
@@ -283,7 +286,9 @@ impl SearchPolicy {
             "the needles at a time",
         )?;
         PolicyConflict::check_range("shared_steps", self.shared_steps, 1..=12)?;
-        let shared_size = (config.element.size() as u32) << self.shared_steps;
+        // None with functions.
+        let key_size = if config.functions.is_some() { 0 } else { config.element.size() as u32 };
+        let shared_size = key_size << self.shared_steps;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }

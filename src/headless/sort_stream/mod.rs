@@ -113,8 +113,8 @@ impl Gpu {
     /// Sorts keys, and permutes their values likewise, from sources to sinks; there may be more than host and device hold.
     /// The form of the configuration has no effect. Returns the number of keys.
     ///
-    /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others, with
-    /// values of up to 8 bytes, are
+    /// `count` keys that fit the device, and `memory_size`, with their values and the scratch are sorted at once. Others, and those whose
+    /// `count` is not known, with values of up to 8 bytes, are
     /// sorted in chunks, which are written to a temporary file and merged, up to 64 at a time: on the device, or by all cores
     /// of the host ([`SortStream::as_on_gpu`]).
     ///
@@ -157,7 +157,7 @@ impl Gpu {
             return Ok(count);
         }
         if config.moves_values_once() {
-            let reason = "a sort in chunks takes values of 4 or 8 bytes; for larger ones use an argsort, and take them by its indices";
+            let reason = "a sort in chunks, or of keys whose count is not given, takes values of 4 or 8 bytes; for larger ones use an argsort";
             return Err(Error::Unsupported { reason }.into());
         }
         let (plan, capacity) = room.chunks(count)?;

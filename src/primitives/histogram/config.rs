@@ -220,9 +220,7 @@ impl Buffers<Histogram> for HistogramBuffers {
         let edge_size = u64::from(config.element.words()) * 4;
         table.read("edges", &mut self.edges, (u64::from(config.bins) + 1) * edge_size)?;
         table.read("weights", &mut self.weights, count.max().saturating_mul(config.weights_size()))?;
-        let given = self.functions_data.size;
-        let data_size = config.functions.map_or(0, |functions| functions.data_size(given));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.write("counts", &mut self.counts, config.counts_size())?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)
     }

@@ -524,9 +524,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         };
         let results_size = result_count.saturating_mul(config.result_size());
         table.count("count", count)?;
-        let given = self.functions_data.size;
-        let data_size = config.functions().map_or(0, |functions| functions.data_size(given));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions(), &mut self.functions_data, table)?;
         let form = config.form(config.element_type());
         table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
             "source",

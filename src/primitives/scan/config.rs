@@ -630,9 +630,7 @@ impl Buffers<Scan> for ScanBuffers {
         if let InitialValue::Device(range) = &mut self.initial {
             table.of(config.form(config.element_type())).read("initial", range, row_size)?;
         }
-        let given = self.functions_data.size;
-        let data_size = config.functions().map_or(0, |functions| functions.data_size(given));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions(), &mut self.functions_data, table)?;
         let extent = Extent::of(*count).rows(config.columns, 0);
         table.up_to(config.form(config.element_type()), extent).read("source", &mut self.source, size)?;
         let is_out_of_place = config.is_out_of_place || config.stages().is_some();

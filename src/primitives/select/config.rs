@@ -557,11 +557,11 @@ impl Buffers<Select> for SelectBuffers {
             let operand_size = config.keys.map_or(0, |element| element.size() as u64);
             table.of(form).read("operands", range, config.operand_count() as u64 * operand_size)?;
         }
-        let data_size = match config.predicate {
-            Predicate::Function(functions) => functions.data_size(self.functions_data.size),
-            _ => 0,
+        let functions = match config.predicate {
+            Predicate::Function(functions) => Some(functions),
+            _ => None,
         };
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(functions, &mut self.functions_data, table)?;
         let written = match config.parts {
             Parts::Selected => Extent::written(self.counts, max),
             Parts::Two | Parts::Three(_) => Extent::of(*count),

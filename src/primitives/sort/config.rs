@@ -584,8 +584,7 @@ impl SortBuffers {
         let alternates_size = size_if(has_alternates, keys_size);
         table.up_to(form, extent).addresses("keys_alt", output, &mut self.keys_alt, alternates_size)?;
         table.write("values_alt", &mut self.values_alt, size_if(has_alternates, values_size))?;
-        let data_size = config.functions.map_or(0, |functions| functions.data_size(self.functions_data.size));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.scratch(&mut self.scratch)
     }
 }

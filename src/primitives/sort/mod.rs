@@ -82,7 +82,7 @@ pub type SortPlan = Plan<Sort>;
 /// | alternate buffers | the keys, and the values of pairs; for an argsort twice the keys, and the indices |
 /// | a double buffer, a sort that destroys its input | none for alternate buffers |
 /// | a sort out of place | alternate buffers for more than one pass |
-/// | values of more than 8 bytes | what a sort of keys with indices has, and 4 for each key, of two buffers 8; in place the values |
+/// | values of more than 8 bytes | what a sort of keys with indices has, and 4 for each key, of two buffers 8; in place the values; for an indirect count 32 more, in place 64 |
 /// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
 /// | `onesweep` | a word per digit and tile, of [`SortPolicy::few_keys`] for all of its tiles |
 /// | histogram and dispatch arguments | a small amount per pass |

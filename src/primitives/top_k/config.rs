@@ -310,9 +310,7 @@ impl Buffers<TopK> for TopKBuffers {
             )?;
             table.read("source_values", &mut self.source_values, values_size(config.columns))?;
         }
-        let given = self.functions_data.size;
-        let data_size = config.functions.map_or(0, |functions| functions.data_size(given));
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.up_to(form, Extent::of(*count).rows(config.k, 0)).write(
             "destination",
             &mut self.destination,

@@ -103,6 +103,8 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 pub struct SegmentedSort {
     /// That of the kernels.
     config: SegmentedSortConfig,
+    /// Length of the shortest segment that is sorted.
+    min_extent: u32,
     /// For values that move once.
     values: Option<ValueMover>,
     classify_workgroup_size: u32,
@@ -139,10 +141,10 @@ impl ScratchLayout {
 
 impl SegmentedSort {
     /// Whether there is nothing to record: the order cannot change, and neither indices nor an output are written.
-    fn records_nothing(&self, count: u64, segment_count: u64) -> bool {
-        let SegmentedSortConfig { sort, row_length, .. } = &self.config;
+    fn records_nothing(&self, config: &SegmentedSortConfig, count: u64, segment_count: u64) -> bool {
+        let SegmentedSortConfig { sort, row_length, .. } = config;
         let is_in_order = sort.bit_count() == 0 && !sort.must_write();
-        let is_short = |extent: u64| extent < min_extent(sort).into();
+        let is_short = |extent: u64| extent < self.min_extent.into();
         let are_short = is_short(count) || row_length.is_some_and(|length| is_short(length.into()));
         are_short || segment_count == 0 || is_in_order
     }
@@ -163,13 +165,14 @@ impl Primitive for SegmentedSort {
     fn declare(device: &Device, config: &SegmentedSortConfig, policy: &SegmentedSortPolicy) -> Result<Self> {
         let values = config.sort.moves_values_once();
         let values = values.then(|| ValueMover::new(device, &config.sort, config.sort.form)).transpose()?;
+        let min_extent = min_extent(&config.sort);
         let config = &config.of_kernels();
         let sort = &config.sort;
         let SegmentedSortPolicy { cluster, tile, subgroup_size, .. } = *policy;
         let max_extents = policy.max_extents();
         let [max_short, max_small, max_large] = max_extents;
         let constants = [
-            ("MIN_EXTENT", min_extent(sort)),
+            ("MIN_EXTENT", min_extent),
             ("MAX_SHORT", max_short),
             ("MAX_SMALL", max_small),
             ("MAX_LARGE", max_large),
@@ -182,6 +185,7 @@ impl Primitive for SegmentedSort {
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         Ok(Self {
             config: *config,
+            min_extent,
             values,
             classify_workgroup_size: workgroup_size,
             max_extents,
@@ -201,10 +205,10 @@ impl Primitive for SegmentedSort {
 
     fn algorithm(
         &self,
-        _: &SegmentedSortConfig,
+        config: &SegmentedSortConfig,
         (count, segment_count): (u64, u64),
     ) -> Option<&dyn Recordable<Self>> {
-        (!self.records_nothing(count, segment_count)).then_some(self)
+        (!self.records_nothing(config, count, segment_count)).then_some(self)
     }
 
     fn is_empty((count, segment_count): (u64, u64)) -> bool {
@@ -237,7 +241,7 @@ impl Algorithm<SegmentedSort> for SegmentedSort {
 
     fn layout(&self, cursor: &mut ScratchCursor, (count, segment_count): (u64, u64)) -> ScratchLayout {
         let [short, small, large] = self.max_extents.map(u64::from);
-        let min_extents = [min_extent(&self.config.sort).into(), short + 1, small + 1, large + 1];
+        let min_extents = [self.min_extent.into(), short + 1, small + 1, large + 1];
         // Segments are disjoint.
         let capacity = |class: usize| match self.config.row_length {
             Some(length) => segment_count.min(count / u64::from(length)),
@@ -357,7 +361,7 @@ impl SegmentedSortPlan {
         let SegmentedSort { config, max_extents: [.., large], long, .. } = &self.primitive;
         let long_size = long.as_ref().map_or(0, |long| long.traffic_size(&config.sort));
         let of_segment = |extent: u64| match extent {
-            _ if self.primitive.records_nothing(extent, 1) => 0,
+            _ if self.primitive.records_nothing(self.unpacked_config(), extent, 1) => 0,
             _ if extent <= u64::from(*large) => extent.saturating_mul(config.sort.moved_once()),
             _ => extent.saturating_mul(long_size),
         };

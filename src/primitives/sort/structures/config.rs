@@ -195,11 +195,11 @@ impl Buffers<StructureSort> for StructureSortBuffers {
         table.addresses("structures", role, &mut self.structures, structures_size)?;
         table.write("sorted", &mut self.sorted, size_if(is_of(Output::OutOfPlace), structures_size))?;
         table.write("indices", &mut self.indices, size_if(is_of(Output::Indices), indices_size))?;
-        let data_size = match config.by {
-            SortBy::Key(_) => 0,
-            SortBy::Function(functions) => functions.data_size(self.functions_data.size),
+        let functions = match config.by {
+            SortBy::Key(_) => None,
+            SortBy::Function(functions) => Some(functions),
         };
-        table.read("functions_data", &mut self.functions_data, data_size)?;
+        Functions::read_data(functions, &mut self.functions_data, table)?;
         table.scratch(&mut self.scratch)
     }
 
