@@ -1031,13 +1031,14 @@ typedef struct SubsweepTopKInfo {
 /// Sorts between two buffers of the caller, `keys` and `keys_alt`, and likewise the values: the result is in
 /// the one that the last pass writes, see subsweep_sort_plan_is_result_in_alt. Saves the copy after an odd
 /// number of passes, and the alternate buffers in scratch; every pass runs, even one in whose digit all keys
-/// agree. Not supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`.
+/// agree. Not supported with SUBSWEEP_SORT_VALUES_ARGSORT. The result of a segmented sort is in `keys`. Values of
+/// more than 8 bytes take two arrays of indices in scratch.
 #define SUBSWEEP_SORT_DOUBLE_BUFFER_BIT 8
 
 /// Recordings may have 2^32 keys and more, with 64-bit offsets: a few more instructions for each key.
 /// Requires "onesweep", which is then chosen. Indirect counts are uint32_t nevertheless. Not supported with
-/// SUBSWEEP_SORT_VALUES_ARGSORT or _INDICES, whose indices are uint32_t, nor for segmented sorts, whose
-/// offsets are uint32_t.
+/// SUBSWEEP_SORT_VALUES_ARGSORT or _INDICES, or values of more than 8 bytes, whose indices are uint32_t, nor
+/// for segmented sorts, whose offsets are uint32_t.
 #define SUBSWEEP_SORT_LARGE_COUNTS_BIT 16
 
 /// Sorts from `keys` and `values` to `keys_alt` and `values_alt`; the input is unchanged. Every pass runs,
