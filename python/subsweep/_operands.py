@@ -190,6 +190,19 @@ def segments32(segments: npt.ArrayLike, count: int, *, in_any_order: bool = Fals
     return begins.astype(np.uint32)
 
 
+def ranges32(
+    segments: npt.ArrayLike, ends: Optional[npt.ArrayLike], count: int
+) -> Tuple[npt.NDArray[np.uint32], Optional[npt.NDArray[np.uint32]]]:
+    """Return the begins of segments of `count` elements, and their ends where these are given, checked, as uint32."""
+    begins = segments32(segments, count, in_any_order=ends is not None)
+    if ends is None:
+        return begins, None
+    ends32 = segments32(ends, count, in_any_order=True)
+    if len(ends32) != len(begins):
+        raise ValueError(f"ends has {len(ends32)} indices, and there are {len(begins)} segments: give the end of each")
+    return begins, ends32
+
+
 def operator_name(op: Union[str, np.ufunc], array: Numbers) -> str:
     """Return the native module's name of an operator: a ufunc of numpy, or a name."""
     name = op if isinstance(op, str) else getattr(op, "__name__", repr(op))

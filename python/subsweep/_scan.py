@@ -26,6 +26,7 @@ from ._operands import (
     number_of,
     numbers,
     operator_name,
+    ranges32,
     scalar,
     segments32,
     to_axis,
@@ -319,10 +320,7 @@ def segmented_reduce(
     array([ 9, 10])
     """
     array, dtype = addends(vector(a))
-    name, begins = operator_name(op, array), segments32(segments, len(array), in_any_order=ends is not None)
-    ends32 = None if ends is None else segments32(ends, len(array), in_any_order=True)
-    if ends32 is not None and len(ends32) != len(begins):
-        raise ValueError(f"ends has {len(ends32)} indices, and there are {len(begins)} segments: give the end of each")
+    name, (begins, ends32) = operator_name(op, array), ranges32(segments, ends, len(array))
     if len(begins) == 0:
         return like(array, np.empty(0, dtype))
     wide = unpacked(dtype)

@@ -22,6 +22,7 @@ from ._operands import (
     like,
     numbers,
     promoted,
+    ranges32,
     row_length,
     scalar,
     segments32,
@@ -262,7 +263,7 @@ def segmented_sort(
     array([2, 3, 9, 8, 1, 7])
     """
     array = vector(a)
-    begins, ends32 = _segments(segments, ends, len(array))
+    begins, ends32 = _disjoint(segments, ends, len(array))
     if len(begins) == 0:
         return like(array, np.array(array))
     return _sorted(array, descending, order, begins, None, ends32)
@@ -291,20 +292,18 @@ def segmented_argsort(
     array([1, 0, 3, 4, 2])
     """
     array = vector(a)
-    begins, ends32 = _segments(segments, ends, len(array))
+    begins, ends32 = _disjoint(segments, ends, len(array))
     if len(begins) == 0:
         return like(array, np.arange(len(array), dtype=index_dtype(array)))
     return _argsort(array, descending, order, begins, None, ends32)
 
 
-def _segments(
+def _disjoint(
     segments: npt.ArrayLike, ends: Optional[npt.ArrayLike], count: int
 ) -> Tuple[Segments, Optional[Segments]]:
-    if ends is None:
-        return segments32(segments, count), None
-    begins, ends32 = (segments32(indices, count, in_any_order=True) for indices in (segments, ends))
-    if len(ends32) != len(begins):
-        raise ValueError(f"ends has {len(ends32)} indices, and there are {len(begins)} segments: give the end of each")
+    begins, ends32 = ranges32(segments, ends, count)
+    if ends32 is None:
+        return begins, None
     used = begins < ends32
     order = np.argsort(begins[used], kind="stable")
     if bool(np.any(begins[used][order][1:] < ends32[used][order][:-1])):

@@ -106,6 +106,11 @@ impl Functions {
         self.element_words
     }
 
+    /// Size of an element, bytes.
+    pub(super) const fn element_size(&self) -> u64 {
+        self.element_words as u64 * 4
+    }
+
     /// Bytes that an element is computed from: those of an element without `transform`.
     pub(super) const fn source_size(&self) -> u64 {
         self.source_words as u64 * 4

@@ -106,7 +106,7 @@ impl MergeConfig {
     /// Size of a key, or of an element of functions, bytes.
     pub const fn key_size(&self) -> u64 {
         match self.functions {
-            Some(functions) => functions.element_words() as u64 * 4,
+            Some(functions) => functions.element_size(),
             None => self.element.size() as u64,
         }
     }
@@ -368,7 +368,7 @@ impl Primitive for Merge {
             _ => (&defines[..], &constants[..]),
         };
         let kernel = kernels::MERGE_MERGE.module(defines);
-        let kernel = config.functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))?;
+        let kernel = Functions::kernel_with(config.functions, kernel)?;
         let options = PipelineOptions { workgroup_size, constants, subgroup_size };
         let merge = Pipeline::declare(device, kernel, options)?;
         let options =

@@ -125,7 +125,7 @@ impl SearchConfig {
     /// Size of a key, or of an element of functions, bytes.
     pub const fn key_size(&self) -> u64 {
         match self.functions {
-            Some(functions) => functions.element_words() as u64 * 4,
+            Some(functions) => functions.element_size(),
             None => self.element.size() as u64,
         }
     }
@@ -344,7 +344,7 @@ impl Primitive for Search {
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
-        let kernel = config.functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))?;
+        let kernel = Functions::kernel_with(config.functions, kernel)?;
         Ok(Self {
             tile_items: policy.tile_items(),
             row_lengths: config.rows.unwrap_or_default(),

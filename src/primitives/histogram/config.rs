@@ -124,7 +124,7 @@ impl HistogramConfig {
     /// Size of a row, bytes; of the element that its value is computed from.
     pub const fn row_size(&self) -> u64 {
         match self.functions {
-            Some(functions) => functions.element_words() as u64 * 4,
+            Some(functions) => functions.element_size(),
             None => self.columns as u64 * self.element.size() as u64,
         }
     }

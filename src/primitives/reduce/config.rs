@@ -300,7 +300,7 @@ impl ReduceConfig {
             Operation::BuiltIn(_, element)
             | Operation::Index(_, element)
             | Operation::BothIndices(element) => element.size() as u64,
-            Operation::Custom(functions) => functions.element_words() as u64 * 4,
+            Operation::Custom(functions) => functions.element_size(),
         };
         self.columns as u64 * element_size
     }

@@ -301,7 +301,7 @@ impl ScanConfig {
     pub const fn row_size(&self) -> u64 {
         let element_size = match self.operation {
             Operation::BuiltIn(_, element) => element.size() as u64,
-            Operation::Custom(functions) => functions.element_words() as u64 * 4,
+            Operation::Custom(functions) => functions.element_size(),
         };
         self.columns as u64 * element_size
     }

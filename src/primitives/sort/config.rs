@@ -241,7 +241,7 @@ impl SortConfig {
 
     /// A kernel that reads keys, or computes them.
     pub(super) fn kernel(&self, kernel: &'static Kernel) -> Result<&'static Kernel> {
-        self.functions.map_or(Ok(kernel), |functions| functions.kernel(kernel))
+        Functions::kernel_with(self.functions, kernel)
     }
 
     /// Sets [`Self::large_counts`] if `count` requires it and the configuration supports it.
@@ -308,7 +308,7 @@ impl SortConfig {
     /// Bytes per key in [`SortBuffers::keys`]: the size of a key, or of the element that it is computed from.
     pub const fn source_size(&self) -> u64 {
         match self.functions {
-            Some(functions) => functions.element_words() as u64 * 4,
+            Some(functions) => functions.element_size(),
             None => self.key_size(),
         }
     }

@@ -130,7 +130,7 @@ impl TopKConfig {
     /// Size of a key of the source, bytes, or of the element that it is computed from.
     pub const fn source_size(&self) -> u64 {
         match self.functions {
-            Some(functions) => functions.element_words() as u64 * 4,
+            Some(functions) => functions.element_size(),
             None => self.element.size() as u64,
         }
     }

@@ -49,7 +49,8 @@ impl Table {
         Self { payload: trimmed(self.payload, size), ..self }
     }
 
-    fn row_size(&self) -> usize {
+    /// Bytes of a row; of one dimension, of an element.
+    pub fn row_size(&self) -> usize {
         self.shape.columns() * self.element.size()
     }
 }

@@ -298,7 +298,7 @@ impl SortArgs {
             }
             None => segments::read(begins, "sort", count, "keys")?,
         };
-        let value_size = values.as_ref().map(|table| table.element.size() * table.shape.columns());
+        let value_size = values.as_ref().map(Table::row_size);
         let config = SegmentedSortConfig::new(config(self, keys.element, value_size)?);
         let config = if ends.is_some() { config.ranges() } else { config };
         let outputs = job.prepare()?;
