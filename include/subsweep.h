@@ -621,11 +621,11 @@ typedef struct SubsweepRunLengthInfo {
     struct SubsweepAddressRange elements;
     /// The value of each run; to encode, room for one for each element.
     struct SubsweepAddressRange values;
-    /// The number of elements of each run, uint32_t; likewise.
+    /// The number of elements of each run, uint32_t, or with SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT uint64_t; likewise.
     struct SubsweepAddressRange counts;
-    /// Room for an offset for each element, uint32_t, where offsets are written.
+    /// Room for an offset for each element, of the same type, where offsets are written.
     struct SubsweepAddressRange offsets;
-    /// The number of runs that are written, uint32_t; to decode, of all elements.
+    /// The number of runs that are written, of the same type; to decode, of all elements, uint32_t.
     struct SubsweepAddressRange result_count;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -665,7 +665,7 @@ typedef struct SubsweepSearchInfo {
     struct SubsweepAddressRange sorted;
     /// The keys to search for, in any order.
     struct SubsweepAddressRange needles;
-    /// The position of each needle, uint32_t.
+    /// The position of each needle, uint32_t; with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT uint64_t.
     struct SubsweepAddressRange positions;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -757,9 +757,10 @@ typedef struct SubsweepSelectInfo {
     struct SubsweepAddressRange destination;
     /// Room for all values.
     struct SubsweepAddressRange destination_values;
-    /// Room for an index of each element, uint32_t.
+    /// Room for an index of each element, uint32_t; with SUBSWEEP_SELECT_LARGE_COUNTS_BIT uint64_t.
     struct SubsweepAddressRange destination_indices;
-    /// The number of selected elements, uint32_t; of 3 parts the sizes of the first two.
+    /// The number of selected elements, uint32_t; of 3 parts the sizes of the first two. With
+    /// SUBSWEEP_SELECT_LARGE_COUNTS_BIT uint64_t.
     struct SubsweepAddressRange result_counts;
     /// Operands of the comparisons in device memory, of the element type, the first one's before the second one's; an
     /// empty range if they are in `operands`.
@@ -1092,6 +1093,9 @@ typedef struct SubsweepTopKInfo {
 /// The arrays are sorted with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
 #define SUBSWEEP_MERGE_NUMPY_ORDER_BIT 4
 
+/// Takes 2^32 keys and more.
+#define SUBSWEEP_MERGE_LARGE_COUNTS_BIT 8
+
 /// Recordings may have an indirect count, read from device memory.
 #define SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT 1
 
@@ -1162,6 +1166,10 @@ typedef struct SubsweepTopKInfo {
 /// To encode: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN is the same number.
 #define SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT 8
 
+/// To encode all runs, without values of 8 and 16 bits: counts of 2^32 and more are supported; counts, offsets and the
+/// number of runs are uint64_t.
+#define SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT 16
+
 /// Recordings may have indirect counts, read from device memory: of sorted keys, of needles or of both.
 #define SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT 1
 
@@ -1171,6 +1179,9 @@ typedef struct SubsweepTopKInfo {
 
 /// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
 #define SUBSWEEP_SEARCH_TOTAL_ORDER_BIT 4
+
+/// Takes 2^32 sorted keys and more: positions are uint64_t. Not along rows.
+#define SUBSWEEP_SEARCH_LARGE_COUNTS_BIT 8
 
 /// A flag of 8 bits for each element, which is selected if it is not 0.
 #define SUBSWEEP_SELECT_BY_FLAGS8 0
@@ -1220,6 +1231,11 @@ typedef struct SubsweepTopKInfo {
 /// For SUBSWEEP_SELECT_BY_UNIQUE: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN
 /// is the same number.
 #define SUBSWEEP_SELECT_TOTAL_ORDER_BIT 8
+
+/// Counts of 2^32 and more are supported; indices and the counts of the result are uint64_t. Elements are read twice.
+/// Elements and values have at most 2 words; elements of 8 and 16 bits are written by partitions alone. Not for
+/// functions.
+#define SUBSWEEP_SELECT_LARGE_COUNTS_BIT 16
 
 /// Descending order of the field.
 #define SUBSWEEP_FIELD_DESCENDING_BIT 1
@@ -1623,7 +1639,7 @@ VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
 ///
 /// 2. Memory: the destinations are as large as both arrays together.
 /// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 keys together. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
+/// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
 ///    no other memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
@@ -1661,8 +1677,9 @@ VkResult subsweep_plan_scratch_requirements(const struct SubsweepPlan *plan,
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
-/// elements of a selection or an encoding of runs, rows of a histogram and of a top-k, and keys of a merge,
-/// 2^32 - 1, or of a top-k by a sort of all keys the rows of as many; of runs that are decoded 2^31 - 1.
+/// elements of a selection or an encoding of runs, and of keys of a merge, 2^32 - 1, or with the bit for large counts of
+/// each as many tiles; of rows of a histogram and of a top-k 2^32 - 1, or of a top-k by a sort of all keys the rows of as
+/// many; of runs that are decoded 2^31 - 1.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.
@@ -1737,10 +1754,11 @@ VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
 /// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
-/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes for each
-/// run, and that of a scan of these.
+/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element; with large counts, on every
+/// device, that of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and that of a scan of
+/// these.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding, and for what large counts do not go with.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1751,9 +1769,9 @@ VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
 /// Records the encoding of `info->count` elements, or the decoding of as many runs.
 ///
 /// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and
-///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
-///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for
-///    all elements that fit.
+///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, with large
+///    counts one that is not, and of non-trivial runs another selection and two dispatches more; to decode, a scan, a
+///    barrier and a dispatch for all elements that fit.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_count`.
 /// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
 ///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below
@@ -1769,7 +1787,8 @@ VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
 ///
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
+/// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1780,7 +1799,8 @@ VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys, and along rows as many needles. No needles record nothing; in no keys every
+/// 4. Limits: at most 2^32 - 1 sorted keys, or any number with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT, and along rows at most 2^32 - 1
+///    needles. No needles record nothing; in no keys every
 ///    position is 0. Keys that are not sorted give positions from 0 to their count; no other memory is accessed. Needles
 ///    of more rows than sorted ones are searched for in the last of these.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
@@ -1833,9 +1853,10 @@ VkResult subsweep_cmd_segmented_sort(const struct SubsweepPlan *plan,
 ///
 /// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes with
 /// an indirect count, and for elements and for values of more than two words; 4 bytes for each element where these
-/// are and no indices are written.
+/// are and no indices are written. With SUBSWEEP_SELECT_LARGE_COUNTS_BIT twice the bytes of tiles.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range, for 3 parts without a comparison, and for what large
+/// counts do not go with.
 ///
 /// # Safety
 /// As at the top of the header.

@@ -161,6 +161,12 @@ Words word_before(uvec2 address) {
     return Words(uvec2(address.x & ~3, address.y));
 }
 
+// The element at an index of an array of any alignment, in the lowest bits.
+uint packed_at(Words elements, uint index) {
+    uvec2 address = advance(uvec2(elements), index, PACKED_BITS / 8);
+    return word_before(address).word[0] >> (address.x & 3) * 8 & PACKED_MASK;
+}
+
 // Elements between the word of memory and the address.
 uint elements_before(uvec2 address) {
     return (address.x & 3) * 8 / PACKED_BITS;

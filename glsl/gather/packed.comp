@@ -31,13 +31,6 @@ layout(push_constant, std430) uniform Push {
     uint source_count;
 } push;
 
-// The element of the source at an index, in the lowest bits.
-uint gathered(uint index) {
-    uvec2 address = advance(uvec2(push.source), index, PACKED_BITS / 8);
-    uint word = word_before(address).word[0];
-    return word >> (address.x & 3) * 8 & PACKED_MASK;
-}
-
 void main() {
     uvec2 address = uvec2(push.destination);
     uint before = elements_before(address);
@@ -57,7 +50,7 @@ void main() {
             uint element = (tile * tile_words + word) * PACKED_PER_WORD + i - before;
             if (element < count) {
                 uint index = advance_words(push.indices, element, 1).word[0];
-                bits |= (index < push.source_count ? gathered(index) : 0) << i * PACKED_BITS;
+                bits |= (index < push.source_count ? packed_at(push.source, index) : 0) << i * PACKED_BITS;
                 mask |= PACKED_MASK << i * PACKED_BITS;
             }
         }

@@ -17,9 +17,9 @@
 // Reads:    a and b, a_count and b_count keys; a_values and b_values, WORDS_PER_VALUE words for each key; indirect_counts,
 //           a_count and b_count, where it is not null; with FUNCTIONS data.
 // Writes:   destination, the keys of both; destination_values, likewise.
-// Shared:   KEY_WORDS words and a half for each key of a tile, with FUNCTIONS half a word, and 2 words.
-// Limits:   less than 2^32 keys together; a tile is up to 2^16 keys, and 2^15 words of values and elements for each invocation,
-//           since LOOPS_END_AT_65535.
+// Shared:   KEY_WORDS words and a half for each key of a tile, with FUNCTIONS half a word, and 4 words.
+// Limits:   2^32 - 1 tiles; without WIDE_OFFSETS, and of counts on the device, 2^32 - 1 keys together; a tile is up to 2^16 keys, and 2^15 words of
+//           values and elements for each invocation, since LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
 // Source:   Green, McColl and Bader, "GPU Merge Path - A GPU Merging Algorithm", ICS 2012; Odeh, Green, Mwassi, Shmueli and
 //           Birk, "Merge Path - Parallel Merging Made Simple", IPDPSW 2012.
@@ -29,6 +29,10 @@
 #ifdef FUNCTIONS
 #define USES_LESS
 #include "common/called.glsl"
+// The address of an element.
+#define Key uvec2
+#undef KEY_WORDS
+#define KEY_WORDS SOURCE_WORDS
 #else
 #include "common/key.glsl"
 #endif
@@ -42,6 +46,8 @@ layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 8;
 #endif
 // 0 without values. A constant, so that the compiler divides by multiplication.
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
+// Whether there may be 2^32 keys and more. A constant, since CPU drivers take longer for the search in 64 bits.
+layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 #ifdef ROUNDS
@@ -59,8 +65,8 @@ layout(push_constant, std430) uniform Push {
     Words b_values;
     Words destination_values;
     Words indirect_counts;
-    uint a_count;
-    uint b_count;
+    uvec2 a_count;
+    uvec2 b_count;
 #ifdef FUNCTIONS
     Words data;
 #endif
@@ -71,12 +77,9 @@ layout(push_constant, std430) uniform Push {
 shared Key s_keys[TILE_ITEMS];
 #endif
 shared uint s_places[TILE_ITEMS / 2];
-shared uint s_begins[2];
+shared uvec2 s_begins[2];
 
 #ifdef FUNCTIONS
-// The address of an element.
-#define Key uvec2
-
 // The tile's first element of a and of b; how many it has of a, and in all.
 uvec2 first_of_a;
 uvec2 first_of_b;
@@ -93,8 +96,8 @@ bool comes_before(Key a, Key b) {
     return less(Words(a), Words(b), push.data);
 }
 
-bool goes_before(uint a_index, uint b_index) {
-    return !comes_before(element_at(uvec2(push.b), b_index), element_at(uvec2(push.a), a_index));
+bool goes_before(uvec2 of_a, uvec2 of_b) {
+    return !comes_before(of_b, of_a);
 }
 #else
 Key key_at(uvec2 keys, uint index) {
@@ -119,9 +122,8 @@ bool comes_before(Key a, Key b) {
     return is_less(a, b);
 }
 
-bool goes_before(uint a_index, uint b_index) {
-    Key of_a = compared(key_at(uvec2(push.a), a_index));
-    return !is_less(compared(key_at(uvec2(push.b), b_index)), of_a);
+bool goes_before(uvec2 of_a, uvec2 of_b) {
+    return !is_less(compared(load_key(Words(of_b), 0)), compared(load_key(Words(of_a), 0)));
 }
 
 // Key `place` of a tile, whose first keys are a's.
@@ -135,6 +137,26 @@ void store_merged(Words destination, uint item, Key merged) {
 #endif
 
 #include "merge/path.glsl"
+
+uvec2 wide_min(uvec2 a, uvec2 b) {
+    return is_less(b, a) ? b : a;
+}
+
+// The number of a's keys before a diagonal, on which as many keys are merged. Every lane of the subgroup must call it.
+uvec2 keys_of_a(uvec2 diagonal, uvec2 a_count, uvec2 b_count) {
+    if (!WIDE_OFFSETS) {
+        uint low = diagonal.x - min(diagonal.x, b_count.x);
+        uint high = min(diagonal.x, a_count.x);
+        Words a = advance_words(push.a, low, KEY_WORDS);
+        Words b = advance_words(push.b, diagonal.x - high, KEY_WORDS);
+        return uvec2(low + pairs_before_path(a, b, KEY_WORDS, high - low), 0);
+    }
+    uvec2 low = wide_difference(diagonal, wide_min(diagonal, b_count));
+    uvec2 high = wide_min(diagonal, a_count);
+    Words a = advance_words(push.a, low, KEY_WORDS);
+    Words b = advance_words(push.b, wide_difference(diagonal, high), KEY_WORDS);
+    return wide_sum(low, pairs_before_path(a, b, KEY_WORDS, wide_difference(high, low)));
+}
 
 uint place_of(uint item) {
     return s_places[item / 2] >> item % 2 * 16 & 0xffff;
@@ -170,38 +192,42 @@ void move_rows(uvec2 a, uvec2 b, uint a_extent, uint row_words, Words destinatio
 }
 
 void main() {
-    uvec2 counts = uvec2(push.a_count, push.b_count);
+    uvec2 a_count = push.a_count;
+    uvec2 b_count = push.b_count;
     if (!is_null(push.indirect_counts)) {
-        counts = uvec2(push.indirect_counts.word[0], push.indirect_counts.word[1]);
+        a_count = uvec2(push.indirect_counts.word[0], 0);
+        b_count = uvec2(push.indirect_counts.word[1], 0);
     }
-    uint total = counts.x + counts.y;
-    uint first = workgroup_index() * TILE_ITEMS;
-    // The workgroups of the last row may be beyond 2^32 keys.
-    if (workgroup_index() >= total / TILE_ITEMS + (total % TILE_ITEMS == 0 ? 0 : 1)) {
+    uvec2 total = wide_sum(a_count, b_count);
+    uvec2 first = wide_product(workgroup_index(), TILE_ITEMS);
+    // From the tile's first key to the last of all. One comparison: after several lavapipe masks the lanes of all that follows.
+    uvec2 last = wide_difference(wide_difference(total, first), uvec2(1, 0));
+    if (int(last.y) < 0) {
         return;
     }
-    uint extent = min(TILE_ITEMS, total - first);
+    uint extent = min(TILE_ITEMS - 1, last.y > 0 ? ~0u : last.x) + 1;
     for (uint side = gl_SubgroupID; side < 2; side += gl_NumSubgroups) {
-        uint begin = keys_of_a(first + side * extent, counts);
+        uvec2 begin = keys_of_a(wide_sum(first, uvec2(side * extent, 0)), a_count, b_count);
         if (subgroupElect()) {
             s_begins[side] = begin;
         }
     }
     barrier();
     // Arrays that are not sorted may have the end before the begin, or too far behind it.
-    uint a_begin = s_begins[0];
-    uint a_extent = clamp(s_begins[1], a_begin, a_begin + extent) - a_begin;
-    uint b_begin = first - a_begin;
+    uvec2 a_begin = s_begins[0];
+    uvec2 a_end = wide_min(s_begins[1], wide_sum(a_begin, uvec2(extent, 0)));
+    uint a_extent = is_less(a_end, a_begin) ? 0 : a_end.x - a_begin.x;
+    uvec2 b_begin = wide_difference(first, a_begin);
     uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
+    uvec2 a = uvec2(advance_words(push.a, a_begin, KEY_WORDS));
+    uvec2 b = uvec2(advance_words(push.b, b_begin, KEY_WORDS));
 #ifdef FUNCTIONS
-    first_of_a = element_at(uvec2(push.a), a_begin);
-    first_of_b = element_at(uvec2(push.b), b_begin);
+    first_of_a = a;
+    first_of_b = b;
     tile_a_extent = a_extent;
     tile_extent = extent;
 #else
-    uvec2 a = advance(uvec2(push.a), a_begin, 4 * KEY_WORDS);
-    uvec2 b = advance(uvec2(push.b), b_begin, 4 * KEY_WORDS);
     uint i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
     for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
@@ -250,11 +276,10 @@ void main() {
     }
     barrier();
 
-#ifdef FUNCTIONS
-    Words destination = advance_words(push.destination, first, SOURCE_WORDS);
-    move_rows(first_of_a, first_of_b, a_extent, SOURCE_WORDS, destination, extent);
-#else
     Words destination = advance_words(push.destination, first, KEY_WORDS);
+#ifdef FUNCTIONS
+    move_rows(a, b, a_extent, KEY_WORDS, destination, extent);
+#else
     i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
     for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
@@ -274,8 +299,8 @@ void main() {
     if (WORDS_PER_VALUE == 0) {
         return;
     }
-    uvec2 a_values = advance(uvec2(push.a_values), a_begin, WORDS_PER_VALUE * 4);
-    uvec2 b_values = advance(uvec2(push.b_values), b_begin, WORDS_PER_VALUE * 4);
+    uvec2 a_values = uvec2(advance_words(push.a_values, a_begin, WORDS_PER_VALUE));
+    uvec2 b_values = uvec2(advance_words(push.b_values, b_begin, WORDS_PER_VALUE));
     Words destination_values = advance_words(push.destination_values, first, WORDS_PER_VALUE);
     move_rows(a_values, b_values, a_extent, WORDS_PER_VALUE, destination_values, extent);
 }

@@ -4,13 +4,17 @@
 // the runs of its first and of its last element with all its lanes, and between these each lane those of its own
 // elements. Runs of no elements cost a subgroup nothing but a wider search.
 //
+// With PACKED values and elements have 8 or 16 bits, at any address. A subgroup's elements then begin with a word of memory,
+// and neighbouring lanes join those of a word, which one of them stores.
+//
 // Dispatch: one workgroup for each WORKGROUP_SIZE * ITEMS_PER_INVOCATION elements of capacity, at least one.
-// Reads:    ends, ascending, and values of KEPT_WORDS words, one for each run; indirect_count, the number of runs, where
-//           it is not null.
+// Reads:    ends, ascending, and values of KEPT_WORDS words, or with PACKED in whole words of memory, one for each run;
+//           indirect_count, the number of runs, where it is not null.
 // Writes:   elements, at most capacity, of KEPT_WORDS words, or where that is 0 of one word, the index of the run;
 //           element_count, the sum of all lengths.
 // Shared:   nothing.
-// Limits:   fewer than 2^31 runs; the sum of the lengths is below 2^32.
+// Limits:   fewer than 2^31 runs; the sum of the lengths is below 2^32; with PACKED capacity and the elements
+//           before the array in its first word, together, as well.
 // Pass model: none; the first line says the result.
 // Source:   Kaldewey, Hagen, Di Blas and Sedlar, "Parallel Search on Video Cards", HotPar 2009: a search by all lanes;
 //           CUB's BlockRunLengthDecode: a tile of elements in place of one of runs.
@@ -20,12 +24,17 @@
 #include "common/address.glsl"
 #include "common/dispatch.glsl"
 #include "common/tiles.glsl"
+#ifdef PACKED
+#include "common/packed.glsl"
+#endif
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
+#ifndef PACKED
 // Words of a value, 1 or 2; 0 stores the indices of runs.
 layout(constant_id = ID_KEPT_WORDS) const uint KEPT_WORDS = 1;
 
 const uint STORED_WORDS = KEPT_WORDS == 0 ? 1 : KEPT_WORDS;
+#endif
 
 layout(push_constant, std430) uniform Push {
     Words ends;
@@ -61,6 +70,23 @@ uint run_of(uint element, uint low, uint high) {
     return low;
 }
 
+#ifdef PACKED
+// Joins the elements of the words of memory that begin at `first`, an item of each lane, and stores them.
+void store_items(uint first, bool exists, uint run) {
+    uint shift = gl_SubgroupInvocationID % PACKED_PER_WORD * PACKED_BITS;
+    uint bits = exists ? packed_at(push.values, run) << shift : 0;
+    uint mask = exists ? PACKED_MASK << shift : 0;
+    [[unroll]] for (uint lanes = 1; lanes < PACKED_PER_WORD; lanes *= 2) {
+        bits |= subgroupShuffleXor(bits, lanes);
+        mask |= subgroupShuffleXor(mask, lanes);
+    }
+    if (gl_SubgroupInvocationID % PACKED_PER_WORD == 0) {
+        uint word = first / PACKED_PER_WORD + gl_SubgroupInvocationID / PACKED_PER_WORD;
+        store_packed(advance_words(word_before(uvec2(push.elements)), word, 1), 0, bits, mask);
+    }
+}
+#endif
+
 void main() {
     uint run_count = count_of(push.run_count, push.indirect_count);
     uint total = run_count == 0 ? 0 : end_of(run_count - 1);
@@ -73,10 +99,18 @@ void main() {
     // The dispatch covers capacity, which has at most 2^32 - 1 elements: of its last workgroup, some may begin beyond.
     uvec2 wide_first = wide_product(subgroup, subgroup_items);
     uint first = wide_first.x;
+    // Items of the subgroup before its first element: with PACKED the rest of a word before the array.
+    uint skipped = 0;
+#ifdef PACKED
+    uint before = elements_before(uvec2(push.elements));
+    uint first_item = first;
+    skipped = before - min(before, first);
+    first -= min(before, first);
+#endif
     if (wide_first.y != 0 || first >= stored) {
         return;
     }
-    uint extent = min(stored - first, subgroup_items);
+    uint extent = min(stored - first, subgroup_items - skipped);
     uint low = run_of(first, 0, run_count - 1);
     uint size = run_of(first + extent - 1, low, run_count - 1) - low;
 
@@ -88,12 +122,19 @@ void main() {
     while (size > 0) {
         uint half_size = size - size / 2;
         [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
-            uint item = k * gl_SubgroupSize + gl_SubgroupInvocationID;
+            uint item = max(k * gl_SubgroupSize + gl_SubgroupInvocationID, skipped) - skipped;
             runs[k] += ends.word[runs[k] + half_size - 1] <= first + item ? half_size : 0;
         }
         size -= half_size;
     }
 
+#ifdef PACKED
+    [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
+        // Of an item before the first element a number that is no less than the extent.
+        uint item = k * gl_SubgroupSize + gl_SubgroupInvocationID - skipped;
+        store_items(first_item + k * gl_SubgroupSize, item < extent, low + runs[k]);
+    }
+#else
     Words elements = advance_words(push.elements, first, STORED_WORDS);
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
         uint item = k * gl_SubgroupSize + gl_SubgroupInvocationID;
@@ -109,4 +150,5 @@ void main() {
             }
         }
     }
+#endif
 }

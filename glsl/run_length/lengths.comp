@@ -1,8 +1,11 @@
 // Lengths of runs, from the index of the first element of each.
 //
 // Dispatch: as many workgroups as indirect_tiles says, one for each tile of WORKGROUP_SIZE * ITEMS_PER_INVOCATION runs.
-// Reads:    starts, an index for each run, ascending; indirect_tiles; indirect_count, where it is not null.
-// Writes:   lengths, one word for each run: the distance to the next start, of the last run to the end of the elements.
+//           With WIDE_OFFSETS one for each tile of as many runs as there are elements; surplus workgroups return.
+// Reads:    starts, an index for each run, ascending; indirect_tiles, or with WIDE_OFFSETS run_count, of two words;
+//           indirect_count, where it is not null.
+// Writes:   lengths, one for each run: the distance to the next start, of the last run to the end of the elements.
+//           Starts and lengths have one word, with WIDE_OFFSETS two, low word first.
 // Shared:   nothing.
 // Pass model: none; the lines above say the result.
 // Source:   CUB, DeviceRunLengthEncode, which computes lengths from the offsets of runs.
@@ -15,33 +18,60 @@
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
 
+layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
+
+const uint OFFSET_WORDS = WIDE_OFFSETS ? 2 : 1;
+
 layout(push_constant, std430) uniform Push {
     Words starts;
     Words lengths;
     Words indirect_tiles;
     Words indirect_count;
-    // The number of elements; with indirect_count its maximum.
-    uint element_count;
+    Words run_count;
+    // The number of elements, low word first; with indirect_count its maximum.
+    uvec2 element_count;
 } push;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
 void main() {
-    Tiles tiles = tiles_of(0, 0, push.indirect_tiles);
     uint tile = workgroup_index();
-    if (tile >= tiles.count) {
-        return;
+    uint extent = TILE_ITEMS;
+    bool is_last;
+    if (WIDE_OFFSETS) {
+        uvec2 run_count = uvec2(push.run_count.word[0], push.run_count.word[1]);
+        uvec2 first = wide_product(tile, TILE_ITEMS);
+        if (!is_less(first, run_count)) {
+            return;
+        }
+        uvec2 left = wide_difference(run_count, first);
+        is_last = !is_less(uvec2(TILE_ITEMS, 0), left);
+        extent = is_last ? left.x : TILE_ITEMS;
+    } else {
+        Tiles tiles = tiles_of(0, 0, push.indirect_tiles);
+        if (tile >= tiles.count) {
+            return;
+        }
+        is_last = tile + 1 == tiles.count;
+        extent = is_last ? tiles.last_extent : TILE_ITEMS;
     }
-    bool is_last = tile + 1 == tiles.count;
-    uint extent = is_last ? tiles.last_extent : TILE_ITEMS;
-    uint end = count_of(push.element_count, push.indirect_count);
-    Words starts = advance_words(push.starts, tile, TILE_ITEMS);
-    Words lengths = advance_words(push.lengths, tile, TILE_ITEMS);
+    uvec2 end = uvec2(count_of(push.element_count.x, push.indirect_count), push.element_count.y);
+    Words starts = advance_words(push.starts, tile, TILE_ITEMS * OFFSET_WORDS);
+    Words lengths = advance_words(push.lengths, tile, TILE_ITEMS * OFFSET_WORDS);
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
         uint run = k * WORKGROUP_SIZE + gl_LocalInvocationIndex;
         if (run < extent) {
-            uint next = is_last && run + 1 == extent ? end : starts.word[run + 1];
-            lengths.word[run] = next - starts.word[run];
+            bool is_end = is_last && run + 1 == extent;
+            if (WIDE_OFFSETS) {
+                uvec2 start = uvec2(starts.word[2 * run], starts.word[2 * run + 1]);
+                uvec2 next = is_end ? end : uvec2(starts.word[2 * run + 2], starts.word[2 * run + 3]);
+                uvec2 run_length = wide_difference(next, start);
+                lengths.word[2 * run] = run_length.x;
+                lengths.word[2 * run + 1] = run_length.y;
+            } else {
+                uint next = is_end ? end.x : starts.word[run + 1];
+                lengths.word[run] = next - starts.word[run];
+            }
         }
     }
 }

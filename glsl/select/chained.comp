@@ -112,6 +112,7 @@ void main() {
     if (gl_LocalInvocationIndex == 0 && publishes(tile)) {
         publish_prefix(status_of(tile), before + tile_count);
     }
-    scatter_tile(tile, extent, before_subgroup, uvec2(before, 0), uvec2(0));
-    store_counts(tile, tiles.count, uvec2(before + tile_count, 0));
+    Counts none = Counts(uvec2(0), uvec2(0));
+    scatter_tile(tile, extent, before_subgroup, Counts(uvec2(before, 0), none.second), none);
+    store_counts(tile, tiles.count, Counts(uvec2(before + tile_count, 0), none.second));
 }

@@ -9,7 +9,7 @@
 // Writes:   destination, destination_values and destination_indices, an element each for every kept one, in order: those
 //           of the first part, of PARTS > 1 after them those of the others; selected_counts, the numbers of elements in the
 //           first PARTS - 1 parts, at least one.
-// Shared:   the workgroup scan's, and 2 * COUNT_WORDS words.
+// Shared:   the workgroup scan's, and 2 * COUNTED_PARTS words.
 // Pass model: reference::passes::select::compacted.
 // Source:   as count.comp.
 
@@ -23,19 +23,23 @@
 
 layout(constant_id = ID_SUMS_COUNTS) const bool SUMS_COUNTS = false;
 
-// The counts of the tiles before the workgroup's, and of all tiles.
-shared uint s_before[COUNT_WORDS];
-shared uint s_totals[COUNT_WORDS];
+// The counts of the tiles before the workgroup's, and of all tiles: few, so that a word counts their elements.
+shared uint s_before[COUNTED_PARTS];
+shared uint s_totals[COUNTED_PARTS];
 
 // The counts at `tile` of `state`.
-uvec2 counts_at(uint tile) {
-    Words counts = advance_words(push.state, tile, COUNT_WORDS);
-    return uvec2(counts.word[0], PARTS == 3 ? counts.word[COUNT_WORDS - 1] : 0);
+Counts counts_at(uint tile) {
+    Words counts = advance_words(push.state, tile, COUNTED_PARTS * OFFSET_WORDS);
+    uvec2 second = uvec2(0);
+    if (PARTS == 3) {
+        second = load_kept(counts, 1, OFFSET_WORDS);
+    }
+    return Counts(load_kept(counts, 0, OFFSET_WORDS), second);
 }
 
 // Adds up the counts of the tiles before `tile`, and of all. Every invocation must call it, once.
 void sum_counts(uint tile, uint tile_count) {
-    if (gl_LocalInvocationIndex < COUNT_WORDS) {
+    if (gl_LocalInvocationIndex < COUNTED_PARTS) {
         s_before[gl_LocalInvocationIndex] = 0;
         s_totals[gl_LocalInvocationIndex] = 0;
     }
@@ -43,14 +47,15 @@ void sum_counts(uint tile, uint tile_count) {
     uvec2 before = uvec2(0);
     uvec2 totals = uvec2(0);
     for (uint t = gl_LocalInvocationIndex; t < tile_count; t += WORKGROUP_SIZE) {
-        uvec2 counts = counts_at(t);
+        Counts of_tile = counts_at(t);
+        uvec2 counts = uvec2(of_tile.first.x, of_tile.second.x);
         totals += counts;
         before += t < tile ? counts : uvec2(0);
     }
     before = subgroupAdd(before);
     totals = subgroupAdd(totals);
     if (subgroupElect()) {
-        [[unroll]] for (uint w = 0; w < COUNT_WORDS; w++) {
+        [[unroll]] for (uint w = 0; w < COUNTED_PARTS; w++) {
             atomicAdd(s_before[w], before[w]);
             atomicAdd(s_totals[w], totals[w]);
         }
@@ -72,12 +77,14 @@ void main() {
     }
     uint tile_counts;
     uint before_subgroup = rank_tile(tile_counts);
-    uvec2 before = uvec2(0);
-    uvec2 totals = unpacked(tile_counts);
+    Counts before = Counts(uvec2(0), uvec2(0));
+    Counts totals = Counts(uvec2(unpacked(tile_counts).x, 0), uvec2(unpacked(tile_counts).y, 0));
     if (SUMS_COUNTS) {
         sum_counts(tile, tiles.count);
-        before = uvec2(s_before[0], PARTS == 3 ? s_before[COUNT_WORDS - 1] : 0);
-        totals = uvec2(s_totals[0], PARTS == 3 ? s_totals[COUNT_WORDS - 1] : 0);
+        before.first.x = s_before[0];
+        totals.first.x = s_totals[0];
+        before.second.x = PARTS == 3 ? s_before[COUNTED_PARTS - 1] : 0;
+        totals.second.x = PARTS == 3 ? s_totals[COUNTED_PARTS - 1] : 0;
     } else if (!is_null(push.state)) {
         totals = counts_at(tiles.count - 1);
         if (tile > 0) {

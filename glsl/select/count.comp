@@ -3,7 +3,8 @@
 // Dispatch: tile_count workgroups.
 // Reads:    tested, element_count flags or keys; operands, the operands of the comparisons, where it is not null;
 //           indirect_tiles, tile_count and last_extent, where it is not null.
-// Writes:   state, for each tile the number of its elements in the first part, and of three parts in the second one.
+// Writes:   state, for each tile the number of its elements in the first part, and of three parts in the second one, a
+//           word each, or two.
 // Shared:   the workgroup scan's.
 // Pass model: reference::passes::select::tile_counts.
 // Source:   Billeter, Olsson and Assarsson, "Efficient Stream Compaction on Wide SIMD Many-Core Architectures", HPG
@@ -31,10 +32,10 @@ void main() {
     uint tile_counts;
     rank_tile(tile_counts);
     if (gl_LocalInvocationIndex == 0) {
-        Words counts = advance_words(push.state, tile, COUNT_WORDS);
-        counts.word[0] = unpacked(tile_counts).x;
+        Words counts = advance_words(push.state, tile, COUNTED_PARTS * OFFSET_WORDS);
+        store_kept(counts, 0, OFFSET_WORDS, uvec2(unpacked(tile_counts).x, 0));
         if (PARTS == 3) {
-            counts.word[1] = unpacked(tile_counts).y;
+            store_kept(counts, 1, OFFSET_WORDS, uvec2(unpacked(tile_counts).y, 0));
         }
     }
 }

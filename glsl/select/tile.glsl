@@ -1,12 +1,21 @@
 // Tiles of a selection: load and test, rank, scatter.
 //
 // Counts within a tile are packed: those of the first part in the low half of a word, of the second in the high half.
+// Counts of several tiles and indices of elements have two words, low word first; without WIDE_OFFSETS the high one is 0,
+// and is neither loaded nor stored.
 
 #include "common/dispatch.glsl"
 #include "common/main_path.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
 #include "select/predicate.glsl"
+
+#ifdef SINGLE_PART
+const bool WIDE_OFFSETS = false;
+#else
+layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
+#endif
+#define WIDE_INDICES WIDE_OFFSETS
 #include "select/tile_keys.glsl"
 
 // Words of an element and of a value that are stored, 0 to 2, and whether the indices are.
@@ -15,8 +24,15 @@ layout(constant_id = ID_KEPT_VALUE_WORDS) const uint KEPT_VALUE_WORDS = 0;
 layout(constant_id = ID_KEPT_INDICES) const bool KEPT_INDICES = false;
 
 const bool TESTS_KEYS = PREDICATE == COMPARE || PREDICATE == UNIQUE;
-// Words of a tile in `state`.
-const uint COUNT_WORDS = PARTS == 3 ? 2 : 1;
+// Words of a count, and counts of a tile in `state`.
+const uint OFFSET_WORDS = WIDE_OFFSETS ? 2 : 1;
+const uint COUNTED_PARTS = PARTS == 3 ? 2 : 1;
+
+// Numbers of elements in the first part, and of three parts in the second.
+struct Counts {
+    uvec2 first;
+    uvec2 second;
+};
 
 // Bit `k` states that item `k` of the invocation is in the part.
 uint in_first = 0;
@@ -77,6 +93,20 @@ uint rank_tile(out uint tile_counts) {
     return workgroup_exclusive_scan(subgroupAdd(item_counts()), tile_counts);
 }
 
+uvec2 sum(uvec2 a, uvec2 b) {
+    if (WIDE_OFFSETS) {
+        return wide_sum(a, b);
+    }
+    return uvec2(a.x + b.x, 0);
+}
+
+uvec2 difference(uvec2 a, uvec2 b) {
+    if (WIDE_OFFSETS) {
+        return wide_difference(a, b);
+    }
+    return uvec2(a.x - b.x, 0);
+}
+
 // Counts as words of their own.
 uvec2 unpacked(uint counts) {
     return uvec2(counts & 0xffff, counts >> 16);
@@ -126,17 +156,19 @@ void load_kept_items(uint tile, uint extent) {
     }
 }
 
-// Addresses at which the tile's items of each part begin in an array of the result. Addresses and no pointers, since
-// SwiftShader crashes on a choice between pointers.
+// Where the tile's items of each part begin in an array of the result: indices, or addresses. Addresses and no pointers,
+// since SwiftShader crashes on a choice between pointers.
 struct Begins {
     uvec2 first;
     uvec2 second;
     uvec2 rejected;
 };
 
-Begins begins_of(Words words, uint word_count, uvec3 begins) {
-    return Begins(advance(uvec2(words), begins.x, word_count * 4), advance(uvec2(words), begins.y, word_count * 4),
-        advance(uvec2(words), begins.z, word_count * 4));
+// The addresses of elements of `word_count` words at these indices.
+Begins begins_of(Words words, uint word_count, Begins indices) {
+    return Begins(uvec2(advance_words(words, indices.first, word_count)),
+        uvec2(advance_words(words, indices.second, word_count)),
+        uvec2(advance_words(words, indices.rejected, word_count)));
 }
 
 Words begin_of(Begins begins, bool is_first, bool is_second) {
@@ -146,12 +178,17 @@ Words begin_of(Begins begins, bool is_first, bool is_second) {
 
 // Stores the items of a tile. `before` are the counts of all earlier tiles, `totals` those of all tiles, of which PARTS
 // > 1 need the right ones. Every lane of the subgroup must call it.
-void scatter_tile(uint tile, uint extent, uint before_subgroup, uvec2 before, uvec2 totals) {
-    uint first_index = tile * TILE_ITEMS;
-    uvec3 begins = uvec3(before.x, totals.x + before.y, totals.x + totals.y + first_index - before.x - before.y);
+void scatter_tile(uint tile, uint extent, uint before_subgroup, Counts before, Counts totals) {
+    uvec2 first_index = uvec2(tile * TILE_ITEMS, 0);
+    if (WIDE_OFFSETS) {
+        first_index = wide_product(tile, TILE_ITEMS);
+    }
+    uvec2 rejected_before = difference(first_index, sum(before.first, before.second));
+    Begins begins = Begins(before.first, sum(totals.first, before.second),
+        sum(sum(totals.first, totals.second), rejected_before));
     Begins elements = begins_of(push.destination, KEPT_WORDS, begins);
     Begins values = begins_of(push.destination_values, KEPT_VALUE_WORDS, begins);
-    Begins indices = begins_of(push.destination_indices, 1, begins);
+    Begins indices = begins_of(push.destination_indices, OFFSET_WORDS, begins);
     // The tile's items of each part before the subgroup's next ones.
     uvec2 next = unpacked(before_subgroup);
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
@@ -180,18 +217,18 @@ void scatter_tile(uint tile, uint extent, uint before_subgroup, uvec2 before, uv
             }
             if (KEPT_INDICES) {
                 Words to_index = begin_of(indices, is_first, is_second);
-                store_kept(to_index, to, 1, uvec2(first_index + item_index(k), 0));
+                store_kept(to_index, to, OFFSET_WORDS, sum(first_index, uvec2(item_index(k), 0)));
             }
         }
     }
 }
 
 // Stores the counts of the parts but the last, from one invocation of the workgroup of the last tile.
-void store_counts(uint tile, uint tile_count, uvec2 totals) {
+void store_counts(uint tile, uint tile_count, Counts totals) {
     if (tile + 1 == tile_count && gl_LocalInvocationIndex == 0) {
-        push.selected_counts.word[0] = totals.x;
+        store_kept(push.selected_counts, 0, OFFSET_WORDS, totals.first);
         if (PARTS == 3) {
-            push.selected_counts.word[1] = totals.y;
+            store_kept(push.selected_counts, 1, OFFSET_WORDS, totals.second);
         }
     }
 }

@@ -7,6 +7,10 @@
 #include "common/key.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
+// Whether there may be 2^32 keys and more.
+#ifndef WIDE_INDICES
+#define WIDE_INDICES false
+#endif
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
@@ -45,7 +49,12 @@ Key key_before(Words all_keys, uint tile, uint extent) {
     uint first = item_index(0) - gl_SubgroupInvocationID;
     Key before = Key(0);
     if (gl_SubgroupInvocationID == 0 && has_key_before(tile) && first < extent) {
-        before = load_key(advance_words(all_keys, tile * TILE_ITEMS + first - 1, KEY_WORDS), 0);
+        Words words = advance_words(all_keys, tile * TILE_ITEMS + first - 1, KEY_WORDS);
+        if (WIDE_INDICES) {
+            uvec2 index = wide_sum(wide_product(tile, TILE_ITEMS), uvec2(first, 0));
+            words = advance_words(all_keys, wide_difference(index, uvec2(1, 0)), KEY_WORDS);
+        }
+        before = load_key(words, 0);
     }
     return before;
 }

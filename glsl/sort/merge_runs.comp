@@ -62,15 +62,8 @@ uint source_at(uint position) {
     return advance_words(push.source, position, 1).word[0];
 }
 
-// The position of the first index of the tile's pair of runs.
-uint first_of_pair() {
-    return workgroup_index() / (2 * push.run_tiles) * (2 * push.run_tiles) * TILE_ITEMS;
-}
-
-bool goes_before(uint a_index, uint b_index) {
-    uint first = first_of_pair();
-    uint of_a = source_at(first + a_index);
-    return !comes_before(source_at(first + push.run_tiles * TILE_ITEMS + b_index), of_a);
+bool goes_before(uvec2 of_a, uvec2 of_b) {
+    return !comes_before(Words(of_b).word[0], Words(of_a).word[0]);
 }
 
 #include "merge/path.glsl"
@@ -125,11 +118,17 @@ void main() {
             s_indices[i] = first + i;
         }
     } else {
-        uint pair = first_of_pair();
+        // The position of the first index of the tile's pair of runs.
+        uint pair = workgroup_index() / (2 * push.run_tiles) * (2 * push.run_tiles) * TILE_ITEMS;
         uint a_count = min(push.run_tiles * TILE_ITEMS, count - pair);
-        uvec2 counts = uvec2(a_count, min(push.run_tiles * TILE_ITEMS, count - pair - a_count));
+        uint b_count = min(push.run_tiles * TILE_ITEMS, count - pair - a_count);
         for (uint side = gl_SubgroupID; side < 2; side += gl_NumSubgroups) {
-            uint begin = keys_of_a(first - pair + side * extent, counts);
+            uint diagonal = first - pair + side * extent;
+            uint low = diagonal - min(diagonal, b_count);
+            uint high = min(diagonal, a_count);
+            Words a = advance_words(push.source, pair + low, 1);
+            Words b = advance_words(push.source, pair + a_count + diagonal - high, 1);
+            uint begin = low + pairs_before_path(a, b, 1, high - low);
             if (subgroupElect()) {
                 s_begins[side] = begin;
             }

@@ -7,9 +7,8 @@
 // Radix select: the histogram of a digit, from the highest on, of the keys that agree with the digits found so far. The
 // digit of key k is found in its prefix sums. The search ends early where the keys of a bin are all selected.
 //
-// With UNEQUAL rows have lengths of their own, up to value_columns, or a k of their own, up to k: those of the first dispatch
-// begin at the indices in segments, and end where the next begins. A row has as many tiles as its keys take, and as many
-// results as keys if these are fewer than its k; in the other slots are keys and values of 0, and indices of 2^32 - 1.
+// With UNEQUAL, rows of the first dispatch are those of row.glsl, of up to value_columns keys. A row has as many tiles as its
+// keys take.
 //
 // Dispatch: row_count * tile_count workgroups.
 // Reads:    keys, row_count rows of column_count keys, or with FUNCTIONS in the first dispatch elements that keys are computed
@@ -46,11 +45,6 @@ layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
 layout(constant_id = ID_TOP_ITEMS) const uint TOP_ITEMS = 1;
 // Whether the result is in the order of the keys, and not of the indices.
 layout(constant_id = ID_SORTED) const bool SORTED = false;
-// 0 without values. A constant, so that the compiler divides by multiplication.
-layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
-
-// Whether rows have their own lengths or k.
-layout(constant_id = ID_UNEQUAL) const bool UNEQUAL = false;
 
 const uint RADIX = 1 << RADIX_BITS;
 const uint SORTED_ITEMS = SORTED ? TOP_ITEMS : 0;
@@ -82,6 +76,8 @@ layout(push_constant, std430) uniform Push {
     Words data;
 #endif
 } push;
+
+#include "top_k/row.glsl"
 
 shared uint s_bins[RADIX];
 // The digit of key k, the keys of lower digits, and those of the digit.
@@ -197,41 +193,19 @@ void sort_selected() {
     }
 }
 
-// A row of this dispatch; `first` is the index of its first key in the first one.
-struct Row {
-    uint first;
-    uint columns;
-    uint tile_count;
-    uint k;
-};
-
-bool has_segments() {
-    return !is_null(push.segments);
-}
-
-Row row_of(uint index) {
+// A row of this dispatch, and its tiles.
+Row row_of_level(uint index, out uint tile_count) {
+    tile_count = push.tile_count;
     if (!UNEQUAL) {
-        return Row(0, push.column_count, push.tile_count, push.k);
+        return row_of(index, push.column_count);
     }
-    Row row = Row(0, push.value_columns, 0, push.k);
-    if (has_segments()) {
-        Words segment = advance_words(push.segments, index, 1);
-        uint end = push.key_count;
-        if (index + 1 < count_of(push.row_count, push.indirect_rows)) {
-            end = min(segment.word[1], end);
-        }
-        row.first = min(segment.word[0], end);
-        row.columns = min(end - row.first, row.columns);
-    }
-    if (!is_null(push.ks)) {
-        row.k = min(advance_words(push.ks, index, 1).word[0], row.k);
-    }
+    Row row = row_of(index, push.value_columns);
     uint tile_items = ITEMS_PER_INVOCATION * WORKGROUP_SIZE;
     for (uint level = 0; level < push.level; level++) {
-        uint tile_count = ceil_div(row.columns, tile_items);
+        tile_count = ceil_div(row.columns, tile_items);
         row.columns = tile_count > 1 ? tile_count * row.k : min(row.columns, row.k);
     }
-    row.tile_count = row.k > 0 ? ceil_div(row.columns, tile_items) : 0;
+    tile_count = row.k > 0 ? ceil_div(row.columns, tile_items) : 0;
     return row;
 }
 
@@ -255,23 +229,8 @@ Key load_tile_key(Words keys, uint first_index, uint position) {
 
 // Writes the slots of a row from the `count`-th on, in the last dispatch.
 void fill_slots(uint row, uint count) {
-    if (push.tile_count > 1) {
-        return;
-    }
-    Words top_keys = advance_words(push.top_keys, row, push.k * KEY_WORDS);
-    Words top_indices = advance_words(push.top_indices, row, push.k);
-    for (uint rank = count + invocation_index(); rank < push.k; rank += WORKGROUP_SIZE) {
-        if (!is_null(push.top_keys)) {
-            store_key(top_keys, rank, Key(0));
-        }
-        if (!is_null(push.top_indices)) {
-            top_indices.word[rank] = ~0;
-        }
-    }
-    Words top_values = advance_words(push.top_values, row, push.k * WORDS_PER_VALUE);
-    uint first = count * WORDS_PER_VALUE + invocation_index();
-    for (uint i = first; i < push.k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
-        top_values.word[i] = 0;
+    if (push.tile_count == 1) {
+        fill_slots_of_row(row, count, invocation_index(), WORKGROUP_SIZE);
     }
 }
 
@@ -281,13 +240,14 @@ void main() {
     if (row >= count_of(push.row_count, push.indirect_rows)) {
         return;
     }
-    Row keys_of_row = row_of(row);
-    if (UNEQUAL && tile >= keys_of_row.tile_count) {
+    uint tile_count;
+    Row keys_of_row = row_of_level(row, tile_count);
+    if (UNEQUAL && tile >= tile_count) {
         fill_slots(row, 0);
         return;
     }
-    uint least = keys_of_row.columns / keys_of_row.tile_count;
-    uint wider = keys_of_row.columns % keys_of_row.tile_count;
+    uint least = keys_of_row.columns / tile_count;
+    uint wider = keys_of_row.columns % tile_count;
     uint begin = tile * least + min(tile, wider);
     uint extent = least + (tile < wider ? 1 : 0);
     uint k = UNEQUAL ? min(keys_of_row.k, extent) : push.k;

@@ -378,7 +378,7 @@ impl Device {
         flags: PyReadonlyArray1<'_, u8>,
         partition: bool,
         indices: bool,
-    ) -> PyResult<(Output, Output, u32)> {
+    ) -> PyResult<(Output, Output, u64)> {
         let mut padded = slice(&flags)?.to_vec();
         padded.resize(padded.len().next_multiple_of(4), 0);
         let inputs = [("source", numbers.source()?), ("flags", Source::Host(&padded))];
@@ -397,7 +397,7 @@ impl Device {
         operands: PyReadonlyArray1<'_, u8>,
         partition: bool,
         indices: bool,
-    ) -> PyResult<(Output, Output, u32)> {
+    ) -> PyResult<(Output, Output, u64)> {
         let element = element_type(element)?;
         let config = SelectConfig::compare(element, named(comparison, Comparison::ALL, Comparison::name)?);
         let operands = bytemuck::pod_collect_to_vec(slice(&operands)?);
@@ -536,6 +536,7 @@ impl Device {
         let config = MergeConfig::keys(element).order(float_order(order)?);
         let [a, b] = [a.source()?, b.source()?];
         let counts = [a, b].map(|keys| keys.count(element.size() as u64));
+        let config = config.large_counts_for(counts[0] + counts[1]);
         let inputs = [("a", a), ("b", b)];
         self.call(py, config, MergeBuffers::default(), (counts[0], counts[1]), &inputs, |mut merged| {
             merged.take_all("destination")
@@ -633,13 +634,17 @@ impl Device {
         inputs: &Inputs<'_>,
         partition: bool,
         indices: bool,
-    ) -> PyResult<(Output, Output, u32)> {
+    ) -> PyResult<(Output, Output, u64)> {
         let config = if partition { config.partition() } else { config };
-        let config = if indices { config.indices() } else { config };
         let count = inputs[0].1.count(config.element_size());
+        // Indices are uint32.
+        let config = if indices { config.indices() } else { config.large_counts_for(count) };
         self.call(py, config, buffers, count, inputs, |mut selected| {
-            let selected_count = selected.read::<u32>("counts", 1)?[0];
-            let kept = if partition { count } else { selected_count.into() };
+            let selected_count = match config.index_size() {
+                8 => selected.read::<u64>("counts", 1)?[0],
+                _ => selected.read::<u32>("counts", 1)?[0].into(),
+            };
+            let kept = if partition { count } else { selected_count };
             let elements = selected.take("destination", kept * config.element_size())?;
             Ok((elements, selected.take("destination_indices", 4 * kept)?, selected_count))
         })

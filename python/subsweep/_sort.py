@@ -413,7 +413,7 @@ def segmented_topk(
         missing = np.full(shape, -1, np.intp).astype(index_dtype(array))
         return values, like(array, missing)
     # No row of the device has a k greater than its columns.
-    columns = max(longest, width)
+    columns = max(longest, width, -(-len(array) // max(len(begins), 1)))
     ks = None if all_k.ndim == 0 else all_k.astype(np.uint32)
     keys, found = device_of(array).top_k(
         data(array), element(array), columns, width, largest, order, sorted, begins, ks

@@ -2,7 +2,7 @@
 
 use super::functions::functions;
 use super::*;
-use crate::merge::{Merge, MergeBuffers, MergeConfig, MergePlan};
+use crate::merge::{Merge, MergeBuffers, MergeConfig};
 
 /// Options of a merge plan: several of SUBSWEEP_MERGE_..._BIT, or 0.
 pub type SubsweepMergeFlags = u32;
@@ -12,6 +12,8 @@ pub const SUBSWEEP_MERGE_INDIRECT_COUNT_BIT: SubsweepMergeFlags = 1;
 pub const SUBSWEEP_MERGE_DESCENDING_BIT: SubsweepMergeFlags = 2;
 /// The arrays are sorted with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
 pub const SUBSWEEP_MERGE_NUMPY_ORDER_BIT: SubsweepMergeFlags = 4;
+/// Takes 2^32 keys and more.
+pub const SUBSWEEP_MERGE_LARGE_COUNTS_BIT: SubsweepMergeFlags = 8;
 
 /// The parameters of subsweep_merge_plan_create.
 #[repr(C)]
@@ -73,8 +75,8 @@ impl Exported for Merge {
         (count, 0)
     }
 
-    fn max_count(_: &Plan<Self>) -> u64 {
-        MergePlan::MAX_COUNT
+    fn max_count(plan: &Plan<Self>) -> u64 {
+        plan.max_count()
     }
 }
 
@@ -93,7 +95,7 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepMergePlanCreateInfo| {
-        let flags = flags("SubsweepMergeFlags", info.flags, 2 * SUBSWEEP_MERGE_NUMPY_ORDER_BIT - 1)?;
+        let flags = flags("SubsweepMergeFlags", info.flags, 2 * SUBSWEEP_MERGE_LARGE_COUNTS_BIT - 1)?;
         let config = match functions(info.functions)? {
             Some(functions) => MergeConfig::custom(functions),
             None => MergeConfig::keys(element_type("element_type", info.element_type)?),
@@ -101,7 +103,7 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
         let config = config.values(info.words_per_value);
         Ok(options!(config, flags,
             SUBSWEEP_MERGE_DESCENDING_BIT => descending, SUBSWEEP_MERGE_INDIRECT_COUNT_BIT => indirect_count,
-            SUBSWEEP_MERGE_NUMPY_ORDER_BIT => order(FloatOrder::Numpy)
+            SUBSWEEP_MERGE_NUMPY_ORDER_BIT => order(FloatOrder::Numpy), SUBSWEEP_MERGE_LARGE_COUNTS_BIT => large_counts
         ))
     };
     // SAFETY: as the caller promises.
@@ -112,7 +114,7 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
 ///
 /// 2. Memory: the destinations are as large as both arrays together.
 /// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 keys together. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
+/// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
 ///    no other memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.

@@ -170,8 +170,9 @@ pub unsafe extern "C" fn subsweep_plan_scratch_requirements(
 
 /// The maximum count of keys of a sort or segmented sort: 2^32 - 1, or fewer with small tiles; for
 /// "single-workgroup" the capacity of one workgroup; with SUBSWEEP_SORT_LARGE_COUNTS_BIT more than 2^36. Of
-/// elements of a selection or an encoding of runs, rows of a histogram and of a top-k, and keys of a merge,
-/// 2^32 - 1, or of a top-k by a sort of all keys the rows of as many; of runs that are decoded 2^31 - 1.
+/// elements of a selection or an encoding of runs, and of keys of a merge, 2^32 - 1, or with the bit for large counts of
+/// each as many tiles; of rows of a histogram and of a top-k 2^32 - 1, or of a top-k by a sort of all keys the rows of as
+/// many; of runs that are decoded 2^31 - 1.
 /// UINT64_MAX for other plans, which are limited by the dispatches of the device. 0 if `plan` is null.
 ///
 /// Threads: any, at any time.

@@ -1,7 +1,7 @@
 //! Run-length encoding and decoding.
 
 use super::*;
-use crate::run_length::{RunLength, RunLengthBuffers, RunLengthConfig, RunLengthPlan};
+use crate::run_length::{RunLength, RunLengthBuffers, RunLengthConfig};
 
 /// What a run-length plan computes: one of SUBSWEEP_RUN_LENGTH_....
 pub type SubsweepRunLengthCoding = u32;
@@ -22,6 +22,9 @@ pub const SUBSWEEP_RUN_LENGTH_OFFSETS_BIT: SubsweepRunLengthFlags = 2;
 pub const SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT: SubsweepRunLengthFlags = 4;
 /// To encode: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN is the same number.
 pub const SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT: SubsweepRunLengthFlags = 8;
+/// To encode all runs, without values of 8 and 16 bits: counts of 2^32 and more are supported; counts, offsets and the
+/// number of runs are uint64_t.
+pub const SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT: SubsweepRunLengthFlags = 16;
 
 /// The parameters of subsweep_run_length_plan_create.
 #[repr(C)]
@@ -54,11 +57,11 @@ pub struct SubsweepRunLengthInfo {
     pub elements: SubsweepAddressRange,
     /// The value of each run; to encode, room for one for each element.
     pub values: SubsweepAddressRange,
-    /// The number of elements of each run, uint32_t; likewise.
+    /// The number of elements of each run, uint32_t, or with SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT uint64_t; likewise.
     pub counts: SubsweepAddressRange,
-    /// Room for an offset for each element, uint32_t, where offsets are written.
+    /// Room for an offset for each element, of the same type, where offsets are written.
     pub offsets: SubsweepAddressRange,
-    /// The number of runs that are written, uint32_t; to decode, of all elements.
+    /// The number of runs that are written, of the same type; to decode, of all elements, uint32_t.
     pub result_count: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
@@ -71,13 +74,13 @@ impl Exported for RunLength {
     const OTHER: &'static str = "the plan is not of runs";
 
     fn max_count(plan: &Plan<Self>) -> u64 {
-        if plan.config().is_decoding() { RunLengthPlan::MAX_DECODED_RUNS } else { RunLengthPlan::MAX_COUNT }
+        plan.max_count()
     }
 }
 
 fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     let element = element_type("element_type", info.element_type)?;
-    let flags = flags("SubsweepRunLengthFlags", info.flags, 2 * SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT - 1)?;
+    let flags = flags("SubsweepRunLengthFlags", info.flags, 2 * SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT - 1)?;
     let has_values = flags & SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT == 0;
     let config = match info.coding {
         SUBSWEEP_RUN_LENGTH_ENCODE => RunLengthConfig::encode(element),
@@ -89,6 +92,7 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     Ok(options!(config, flags,
         SUBSWEEP_RUN_LENGTH_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_RUN_LENGTH_OFFSETS_BIT => offsets,
         SUBSWEEP_RUN_LENGTH_WITHOUT_VALUES_BIT => without_values,
+        SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT => large_counts,
         SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT => order(FloatOrder::Total)
     ))
 }
@@ -97,10 +101,11 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
 /// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
-/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element. To decode, 4 bytes for each
-/// run, and that of a scan of these.
+/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element; with large counts, on every
+/// device, that of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and that of a scan of
+/// these.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding, and for what large counts do not go with.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -118,9 +123,9 @@ pub unsafe extern "C" fn subsweep_run_length_plan_create(
 /// Records the encoding of `info->count` elements, or the decoding of as many runs.
 ///
 /// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and
-///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
-///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for
-///    all elements that fit.
+///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, with large
+///    counts one that is not, and of non-trivial runs another selection and two dispatches more; to decode, a scan, a
+///    barrier and a dispatch for all elements that fit.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_count`.
 /// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
 ///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below

@@ -13,6 +13,8 @@ pub const SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT: SubsweepSearchFlags = 1;
 pub const SUBSWEEP_SEARCH_UPPER_BOUND_BIT: SubsweepSearchFlags = 2;
 /// Floats in the order of their bits, as of a sort; without this flag as with SUBSWEEP_SORT_NUMPY_ORDER_BIT.
 pub const SUBSWEEP_SEARCH_TOTAL_ORDER_BIT: SubsweepSearchFlags = 4;
+/// Takes 2^32 sorted keys and more: positions are uint64_t. Not along rows.
+pub const SUBSWEEP_SEARCH_LARGE_COUNTS_BIT: SubsweepSearchFlags = 8;
 
 /// The parameters of subsweep_search_plan_create.
 #[repr(C)]
@@ -52,7 +54,7 @@ pub struct SubsweepSearchInfo {
     pub sorted: SubsweepAddressRange,
     /// The keys to search for, in any order.
     pub needles: SubsweepAddressRange,
-    /// The position of each needle, uint32_t.
+    /// The position of each needle, uint32_t; with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT uint64_t.
     pub positions: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
@@ -76,7 +78,8 @@ impl Exported for Search {
 ///
 /// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
+/// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -87,7 +90,7 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
     plan: *mut *mut SubsweepPlan,
 ) -> VkResult {
     let config = |_: &Device, info: &SubsweepSearchPlanCreateInfo| {
-        let flags = flags("SubsweepSearchFlags", info.flags, 2 * SUBSWEEP_SEARCH_TOTAL_ORDER_BIT - 1)?;
+        let flags = flags("SubsweepSearchFlags", info.flags, 2 * SUBSWEEP_SEARCH_LARGE_COUNTS_BIT - 1)?;
         let element = || element_type("element_type", info.element_type);
         let is_upper_bound = flags & SUBSWEEP_SEARCH_UPPER_BOUND_BIT != 0;
         let config = match functions(info.functions)? {
@@ -101,7 +104,7 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
             (sorted_length, needle_length) => config.along_rows(sorted_length, needle_length),
         };
         Ok(options!(config, flags,
-            SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT => indirect_count,
+            SUBSWEEP_SEARCH_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_SEARCH_LARGE_COUNTS_BIT => large_counts,
             SUBSWEEP_SEARCH_TOTAL_ORDER_BIT => order(FloatOrder::Total)
         ))
     };
@@ -112,7 +115,8 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys, and along rows as many needles. No needles record nothing; in no keys every
+/// 4. Limits: at most 2^32 - 1 sorted keys, or any number with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT, and along rows at most 2^32 - 1
+///    needles. No needles record nothing; in no keys every
 ///    position is 0. Keys that are not sorted give positions from 0 to their count; no other memory is accessed. Needles
 ///    of more rows than sorted ones are searched for in the last of these.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with

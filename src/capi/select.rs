@@ -2,7 +2,7 @@
 
 use super::functions::functions;
 use super::*;
-use crate::select::{Comparison, Operands, Select, SelectBuffers, SelectConfig, SelectPlan};
+use crate::select::{Comparison, Operands, Select, SelectBuffers, SelectConfig};
 
 /// The predicate of a selection: one of SUBSWEEP_SELECT_BY_....
 pub type SubsweepSelectBy = u32;
@@ -46,6 +46,10 @@ pub const SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT: SubsweepSelectFlags = 4;
 /// For SUBSWEEP_SELECT_BY_UNIQUE: floats are equal if their bits are. Without this flag -0 equals +0, and every NaN
 /// is the same number.
 pub const SUBSWEEP_SELECT_TOTAL_ORDER_BIT: SubsweepSelectFlags = 8;
+/// Counts of 2^32 and more are supported; indices and the counts of the result are uint64_t. Elements are read twice.
+/// Elements and values have at most 2 words; elements of 8 and 16 bits are written by partitions alone. Not for
+/// functions.
+pub const SUBSWEEP_SELECT_LARGE_COUNTS_BIT: SubsweepSelectFlags = 16;
 
 /// The parameters of subsweep_select_plan_create.
 #[repr(C)]
@@ -99,9 +103,10 @@ pub struct SubsweepSelectInfo {
     pub destination: SubsweepAddressRange,
     /// Room for all values.
     pub destination_values: SubsweepAddressRange,
-    /// Room for an index of each element, uint32_t.
+    /// Room for an index of each element, uint32_t; with SUBSWEEP_SELECT_LARGE_COUNTS_BIT uint64_t.
     pub destination_indices: SubsweepAddressRange,
-    /// The number of selected elements, uint32_t; of 3 parts the sizes of the first two.
+    /// The number of selected elements, uint32_t; of 3 parts the sizes of the first two. With
+    /// SUBSWEEP_SELECT_LARGE_COUNTS_BIT uint64_t.
     pub result_counts: SubsweepAddressRange,
     /// Operands of the comparisons in device memory, of the element type, the first one's before the second one's; an
     /// empty range if they are in `operands`.
@@ -120,8 +125,8 @@ versioned!(unsafe SubsweepSelectInfo, scratch, 224);
 impl Exported for Select {
     const OTHER: &'static str = "the plan is not of a selection";
 
-    fn max_count(_: &Plan<Self>) -> u64 {
-        SelectPlan::MAX_COUNT
+    fn max_count(plan: &Plan<Self>) -> u64 {
+        plan.max_count()
     }
 }
 
@@ -173,10 +178,11 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
         3 => config.partition_in_three(comparison("second_comparison", info.second_comparison)?),
         value => return Err(unknown("part_count", value, "there are up to 3 parts")),
     };
-    let flags = flags("SubsweepSelectFlags", info.flags, 2 * SUBSWEEP_SELECT_TOTAL_ORDER_BIT - 1)?;
+    let flags = flags("SubsweepSelectFlags", info.flags, 2 * SUBSWEEP_SELECT_LARGE_COUNTS_BIT - 1)?;
     Ok(options!(config, flags,
         SUBSWEEP_SELECT_INDIRECT_COUNT_BIT => indirect_count, SUBSWEEP_SELECT_INDICES_BIT => indices,
         SUBSWEEP_SELECT_WITHOUT_ELEMENTS_BIT => without_elements,
+        SUBSWEEP_SELECT_LARGE_COUNTS_BIT => large_counts,
         SUBSWEEP_SELECT_TOTAL_ORDER_BIT => order(FloatOrder::Total)
     ))
 }
@@ -185,9 +191,10 @@ fn config(info: &SubsweepSelectPlanCreateInfo) -> Result<SelectConfig> {
 ///
 /// Scratch: 4 bytes for each tile of some thousand elements, or 8, and 16 bytes or the scan of these; 32 bytes with
 /// an indirect count, and for elements and for values of more than two words; 4 bytes for each element where these
-/// are and no indices are written.
+/// are and no indices are written. With SUBSWEEP_SELECT_LARGE_COUNTS_BIT twice the bytes of tiles.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range and for 3 parts without a comparison.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for sizes out of range, for 3 parts without a comparison, and for what large
+/// counts do not go with.
 ///
 /// # Safety
 /// As at the top of the header.

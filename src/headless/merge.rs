@@ -8,7 +8,7 @@ use crate::primitives::Number;
 
 impl Gpu {
     /// Returns the keys of two sorted slices, sorted. Equals a stable sort of `a` followed by `b`. That both are sorted is
-    /// not checked.
+    /// not checked. For more than 2^32 - 1 keys [`MergeConfig::large_counts`] is set automatically.
     ///
     /// # Errors
     /// [`ElementMismatch`](crate::Error::ElementMismatch) for keys of another type than the configuration's, [`OutOfHostMemory`](crate::Error::OutOfHostMemory), and the
@@ -93,8 +93,7 @@ impl Gpu {
         let key_size = config.key_size();
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
         let counts = [count_of(keys[0])?, count_of(keys[1])?];
-        let plan = self.plan(config)?;
-        plan.check_count((counts[0], counts[1]))?;
+        let plan = self.plan(config.large_counts_for(counts[0] + counts[1]))?;
         check_values(config.value_size(), counts[0], values[0])?;
         check_values(config.value_size(), counts[1], values[1])?;
         let count = counts[0] + counts[1];

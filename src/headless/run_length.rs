@@ -1,9 +1,8 @@
 //! Run-length encoding and decoding on slices.
 
 use super::slices::{check_type, row_count};
-use super::{Gpu, Prepared, numbers, zeroed};
+use super::{Gpu, Prepared, numbers};
 use crate::error::{Error, Result, at_most};
-use crate::gather::GatherConfig;
 use crate::primitives::Number;
 use crate::run_length::{RunLengthBuffers, RunLengthConfig};
 
@@ -75,6 +74,11 @@ impl Gpu {
                 reason: "the configuration decodes runs; make one that encodes",
             });
         }
+        if config.index_size() > 4 {
+            return Err(Error::Unsupported {
+                reason: "runs on slices have counts of 32 bits; record a plan with large counts, or leave them out",
+            });
+        }
         let count = row_count(elements, config.element_size(), config.element_size().min(4))?;
         let inputs = [("elements", elements)];
         let slices = self.slices(self.plan(config)?, RunLengthBuffers::default(), count, &inputs)?;
@@ -86,38 +90,6 @@ impl Gpu {
                 counts: encoded.read("counts", run_count)?,
                 offsets: encoded.read("offsets", run_count)?,
             };
-            Ok(())
-        }))
-    }
-
-    /// As [`Self::prepare_run_length_decode`], of values of 8 and 16 bits: gathers them by the decoded indices of their runs.
-    fn prepare_packed_decode<'a>(
-        &'a self,
-        config: RunLengthConfig,
-        values: &'a [u8],
-        counts: &'a [u32],
-        elements: &'a mut Vec<u8>,
-    ) -> Result<Prepared<'a>> {
-        let element = config.element_type();
-        let value_count = row_count(values, config.element_size(), config.element_size())?;
-        if value_count != counts.len() as u64 {
-            return Err(Error::ValueCountMismatch { key_count: counts.len() as u64, value_count });
-        }
-        let count = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
-        let mut no_indices = Vec::new();
-        let indices =
-            self.prepare_run_length_decode(RunLengthConfig::decode_indices(), &[], counts, &mut no_indices)?;
-        // The decoded indices, and what is gathered by them.
-        let gathered_size = count * (4 + config.element_size()) + values.len() as u64;
-        let device_size = indices.device_size().max(gathered_size);
-        drop(indices);
-        Ok(Prepared::new(device_size, move |_| {
-            let mut decoded = Vec::new();
-            let config = RunLengthConfig::decode_indices();
-            self.prepare_run_length_decode(config, &[], counts, &mut decoded)?.run()?;
-            let mut indices = zeroed(decoded.len() / 4)?;
-            bytemuck::cast_slice_mut(&mut indices).copy_from_slice(&decoded);
-            *elements = self.gather_bytes(GatherConfig::of(element), values, &indices)?;
             Ok(())
         }))
     }
@@ -136,9 +108,6 @@ impl Gpu {
         counts: &'a [u32],
         elements: &'a mut Vec<u8>,
     ) -> Result<Prepared<'a>> {
-        if config.element_type().is_packed() && config.is_decoding() {
-            return self.prepare_packed_decode(config, values, counts, elements);
-        }
         if !config.is_decoding() {
             return Err(Error::Unsupported {
                 reason: "the configuration encodes runs; make one that decodes",

@@ -17,6 +17,19 @@ impl Gpu {
         self.searched(config, [sorted, needles], &[])
     }
 
+    /// As [`Self::search`], with [`large_counts`](SearchConfig::large_counts): in any number of keys.
+    ///
+    /// # Errors
+    /// Those of [`Self::search`].
+    pub fn search_large<N: Number>(
+        &self,
+        config: SearchConfig,
+        sorted: &[N],
+        needles: &[N],
+    ) -> Result<Vec<u64>> {
+        self.searched(config.large_counts(), [sorted, needles], &[])
+    }
+
     /// As [`Self::search`], by a function of the caller that reads `data` besides.
     ///
     /// # Errors
@@ -34,16 +47,26 @@ impl Gpu {
         self.searched(config, [sorted, needles], data)
     }
 
-    fn searched<N: Number>(&self, config: SearchConfig, keys: [&[N]; 2], data: &[u8]) -> Result<Vec<u32>> {
+    fn searched<N: Number, P: Number>(
+        &self,
+        config: SearchConfig,
+        keys: [&[N]; 2],
+        data: &[u8],
+    ) -> Result<Vec<P>> {
         check_type::<N>(config.element_type())?;
+        if config.position_size() != size_of::<P>() as u64 {
+            let reason =
+                "large counts give positions of 64 bits; call search_large, or record a plan of functions";
+            return Err(Error::Unsupported { reason });
+        }
         let keys = keys.map(bytemuck::cast_slice);
         let mut positions = zeroed(keys[1].len() / config.key_size() as usize)?;
-        self.prepared_search(config, keys, data, &mut positions)?.run()?;
+        self.prepared_search(config, keys, data, bytemuck::cast_slice_mut(&mut positions))?.run()?;
         Ok(positions)
     }
 
-    /// Prepares [`Self::search`] of keys given as bytes, into `positions`: creates the plan, and computes the size of the
-    /// memory, before any is allocated.
+    /// Prepares [`Self::search`] of keys given as bytes, into the bytes of `positions`: creates the plan, and computes the size of
+    /// the memory, before any is allocated.
     ///
     /// # Errors
     /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys, [`RangeTooSmall`](crate::Error::RangeTooSmall) if there are fewer
@@ -54,7 +77,7 @@ impl Gpu {
         config: SearchConfig,
         sorted: &'a [u8],
         needles: &'a [u8],
-        positions: &'a mut [u32],
+        positions: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         self.prepared_search(config, [sorted, needles], &[], positions)
     }
@@ -64,7 +87,7 @@ impl Gpu {
         config: SearchConfig,
         [sorted, needles]: [&'a [u8]; 2],
         data: &'a [u8],
-        positions: &'a mut [u32],
+        positions: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         let key_size = config.key_size();
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
@@ -78,7 +101,7 @@ impl Gpu {
             }
         }
         plan.check_count(counts)?;
-        let positions = result_of(bytemuck::cast_slice_mut(positions), 4 * counts.1, "the result")?;
+        let positions = result_of(positions, config.position_size() * counts.1, "the result")?;
         let inputs = [("sorted", sorted), ("needles", needles), ("functions_data", data)];
         let slices = self.slices(plan, SearchBuffers::default(), counts, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {

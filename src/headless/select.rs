@@ -141,8 +141,10 @@ pub struct Selected {
     pub values: Vec<u8>,
     /// Their indices, if the configuration writes them.
     pub indices: Vec<u32>,
+    /// Likewise, with large counts.
+    pub large_indices: Vec<u64>,
     /// The number of selected elements; of a partition in three the sizes of the first and the second part.
-    pub counts: Vec<u32>,
+    pub counts: Vec<u64>,
 }
 
 impl Selected {
@@ -164,7 +166,8 @@ impl Selected {
 }
 
 impl Gpu {
-    /// Selects elements, or partitions them.
+    /// Selects elements, or partitions them. For more than 2^32 - 1 elements [`SelectConfig::large_counts`] is set
+    /// automatically.
     ///
     /// # Errors
     /// Those of [`Self::prepare_select`] and [`Prepared::run`].
@@ -190,6 +193,7 @@ impl Gpu {
     ) -> Result<Prepared<'a>> {
         let inputs = inputs.clone();
         let count = inputs.count(&config)?;
+        let config = config.large_counts_for(count);
         let plan = self.plan(config)?;
         plan.check_count(count)?;
         let flags: Cow<'a, [u8]> = match inputs.flags {
@@ -208,12 +212,22 @@ impl Gpu {
         let slices = self.slices(plan, buffers, count, &inputs.given(&flags))?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let completed = slices.run(&inputs.given(&flags))?;
-            let counts: Vec<u32> = completed.read("counts", config.counts_size() / 4)?;
-            let kept_count = if config.part_count() > 1 { count } else { counts[0].into() };
+            let is_large = config.index_size() == 8;
+            let counts = match is_large {
+                true => completed.read("counts", config.counts_size() / 8)?,
+                false => completed
+                    .read::<u32>("counts", config.counts_size() / 4)?
+                    .into_iter()
+                    .map(u64::from)
+                    .collect(),
+            };
+            let kept_count = if config.part_count() > 1 { count } else { counts[0] };
             *selected = Selected {
                 elements: completed.read("destination", kept_count * config.element_size())?,
                 values: completed.read("destination_values", kept_count * config.value_size())?,
-                indices: completed.read("destination_indices", kept_count)?,
+                indices: completed.read("destination_indices", if is_large { 0 } else { kept_count })?,
+                large_indices: completed
+                    .read("destination_indices", if is_large { kept_count } else { 0 })?,
                 counts,
             };
             Ok(())

@@ -34,8 +34,16 @@ pub const USES: [Use; 13] = [
         &["key_of"],
         &["sort/digit_histogram:key2_bins", "sort/onesweep:key2_value1", "sort/single_workgroup:key2_value1"],
     ),
-    ("top-k32", &["key_of"], &["top_k/select:key1", "top_k/orders:key1", "top_k/take:key1"]),
-    ("top-k64", &["key_of"], &["top_k/select:key2", "top_k/orders:key2", "top_k/take:key2"]),
+    (
+        "top-k32",
+        &["key_of"],
+        &["top_k/rows:key1", "top_k/select:key1", "top_k/orders:key1", "top_k/take:key1"],
+    ),
+    (
+        "top-k64",
+        &["key_of"],
+        &["top_k/rows:key2", "top_k/select:key2", "top_k/orders:key2", "top_k/take:key2"],
+    ),
     ("histogram32", &["key_of"], &["histogram/count"]),
     ("histogram64", &["key_of"], &["histogram/count:wide"]),
     ("search", &["less"], &["search/search:key1"]),

@@ -14,7 +14,8 @@ use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
-    Choice, CountPair, ElementType, FloatOrder, Functions, ScratchCursor, check_subgroups, write_subgroups,
+    Choice, CountPair, ElementType, FloatOrder, Functions, ScratchCursor, Tiles, check_subgroups, wide,
+    write_subgroups,
 };
 use crate::device::{
     AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -64,6 +65,7 @@ pub struct MergeConfig {
     words_per_value: u32,
     is_descending: bool,
     order: FloatOrder,
+    has_large_counts: bool,
     has_indirect_count: bool,
     policy: Option<MergePolicy>,
 }
@@ -75,8 +77,17 @@ impl MergeConfig {
     /// Merges keys of `element`, in ascending order.
     pub const fn keys(element: ElementType) -> Self {
         let (functions, words_per_value, is_descending) = (None, 0, false);
-        let (order, has_indirect_count, policy) = (FloatOrder::Total, false, None);
-        Self { element, functions, words_per_value, is_descending, order, has_indirect_count, policy }
+        let (order, has_large_counts, has_indirect_count, policy) = (FloatOrder::Total, false, false, None);
+        Self {
+            element,
+            functions,
+            words_per_value,
+            is_descending,
+            order,
+            has_large_counts,
+            has_indirect_count,
+            policy,
+        }
     }
 
     /// Merges elements that a function of the caller compares: `bool less(Words a, Words b, Words data)`. Keys are elements, words
@@ -92,10 +103,17 @@ impl MergeConfig {
         descending() => is_descending = true;
         /// Sets the order of floats, in which the arrays are sorted; by default [`FloatOrder::Total`].
         order(order: FloatOrder) => order = order;
+        /// Takes 2^32 keys and more.
+        large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of `a`, `b` or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`MergePolicy::choose`].
         policy(policy: MergePolicy) => policy = Some(policy);
+    }
+
+    /// Sets [`Self::large_counts`] if `count` keys of both arrays require it.
+    pub const fn large_counts_for(self, count: u64) -> Self {
+        if count > MergePlan::MAX_COUNT { self.large_counts() } else { self }
     }
 
     /// Type of the keys; none of elements of functions.
@@ -237,6 +255,9 @@ impl Buffers<Merge> for MergeBuffers {
 /// left for the others.
 const MAX_MOVED_WORDS: u32 = 1 << 15;
 
+/// Bytes of shared memory besides those of each key: where a tile begins in `a`, and where it ends.
+const BEGINS_SIZE: u32 = 16;
+
 /// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -266,7 +287,7 @@ impl MergePolicy {
     pub(crate) fn of_shape(tuned: &KernelShape, capabilities: &Capabilities, config: &MergeConfig) -> Self {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         // As many as fit the shared memory of a small device.
-        let room = capabilities.shared_memory_size.min(24 << 10) - 8;
+        let room = capabilities.shared_memory_size.min(24 << 10) - BEGINS_SIZE;
         let item_size = workgroup_size * (config.shared_key_size() + 2);
         let moved_items = MAX_MOVED_WORDS / config.moved_words().max(1);
         let items = (room / item_size.max(1)).min(tuned.items).min(moved_items) / 2 * 2;
@@ -306,7 +327,7 @@ impl MergePolicy {
         )?;
         // Places in a tile have 16 bits.
         PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=0xffff)?;
-        let shared_size = self.tile_items() * (config.shared_key_size() + 2) + 8;
+        let shared_size = self.tile_items() * (config.shared_key_size() + 2) + BEGINS_SIZE;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }
@@ -334,7 +355,8 @@ impl fmt::Display for MergePolicy {
 /// | `scratch` | 32 for indirect counts, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// Ranges that are only read may overlap each other. One dispatch; for an indirect count, another one and a barrier before
-/// it. No keys at all record nothing. At most 2^32 - 1 keys together, and the workgroups of a two-dimensional dispatch. The
+/// it. No keys at all record nothing. At most 2^32 - 1 keys together, or with large counts and direct ones 2^32 - 1 tiles; and the
+/// workgroups of a two-dimensional dispatch. The
 /// result is in `destination` and `destination_values`; its count is the sum of both counts, and is not written.
 #[derive(Debug)]
 pub struct Merge {
@@ -359,12 +381,13 @@ impl Primitive for Merge {
             ("KEY_NUMBERS", config.element.key_numbers(config.order)),
             ("DESCENDING", config.is_descending.into()),
             ("WORDS_PER_VALUE", config.words_per_value),
+            ("WIDE_OFFSETS", config.has_large_counts.into()),
             ("LOADS_IN_FLIGHT", loads_in_flight),
         ];
         let defines = [("KEY_WORDS", config.element.words()), ("ROUNDS", 1)];
         let (defines, constants) = match loads_in_flight {
             // Functions are compiled into the kernel of any number of loads.
-            1 if config.functions.is_none() => (&defines[..1], &constants[..4]),
+            1 if config.functions.is_none() => (&defines[..1], &constants[..5]),
             _ => (&defines[..], &constants[..]),
         };
         let kernel = kernels::MERGE_MERGE.module(defines);
@@ -386,8 +409,19 @@ impl Primitive for Merge {
         (max != (0, 0)).then_some(self)
     }
 
-    fn check_count(&self, _: &MergeConfig, (a, b): (u64, u64)) -> Result<()> {
-        at_most(a.saturating_add(b), MergePlan::MAX_COUNT, "a merge")
+    fn check_count(&self, config: &MergeConfig, (a, b): (u64, u64)) -> Result<()> {
+        let what =
+            if config.has_large_counts { "one merge of this policy" } else { "a merge without large counts" };
+        at_most(a.saturating_add(b), self.max_count(config), what)
+    }
+}
+
+impl Merge {
+    fn max_count(&self, config: &MergeConfig) -> u64 {
+        match config.has_large_counts {
+            true => u64::from(u32::MAX) * u64::from(self.tile_items),
+            false => MergePlan::MAX_COUNT,
+        }
     }
 }
 
@@ -407,20 +441,22 @@ impl Algorithm<Merge> for Merge {
         let Checked { buffers, layout: args, count } = given;
         let MergeBuffers { a, b, destination, a_values, b_values, destination_values, .. } = *buffers;
         let scratch = buffers.scratch;
-        // They fit: `check_count` has found their sum.
-        let [a_count, b_count] = [count.first, count.second].map(|count| count.max() as u32);
-        let tile_count = (a_count + b_count).div_ceil(self.tile_items);
-        recorder.check_workgroups(tile_count.into())?;
+        let (a_count, b_count) = count.max();
+        let sum = a_count.saturating_add(b_count);
+        let tile_count = Tiles::new(sum, self.tile_items)?.count.into();
+        recorder.check_workgroups(tile_count)?;
         let workgroups = match &self.args {
             Some(pipeline) if (count.first.is_indirect() || count.second.is_indirect()) => {
+                at_most(sum, MergePlan::MAX_COUNT, "a merge with an indirect count")?;
                 let args = LevelArgs(scratch.slice(*args, LevelArgs::size(1)));
                 recorder.phase(c"args");
                 let push = push::MergeArgs {
                     indirect_a_count: count.first.indirect(),
                     indirect_b_count: count.second.indirect(),
                     args: args.0.addresses(),
-                    a_count,
-                    b_count,
+                    // They fit, as their sum does.
+                    a_count: a_count as u32,
+                    b_count: b_count as u32,
                     tile_items: self.tile_items,
                     max_row: recorder.device().capabilities().max_workgroup_count[0],
                 };
@@ -428,7 +464,7 @@ impl Algorithm<Merge> for Merge {
                 recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
                 Workgroups::Device(args)
             }
-            _ => Workgroups::Host(tile_count.into()),
+            _ => Workgroups::Host(tile_count),
         };
         recorder.phase(c"merge");
         let push = push::MergeMerge {
@@ -440,16 +476,21 @@ impl Algorithm<Merge> for Merge {
             destination_values,
             // Both counts, in place of the tiles of a level.
             indirect_counts: workgroups.indirect_tiles(),
-            a_count,
-            b_count,
+            a_count: wide(a_count),
+            b_count: wide(b_count),
         };
         workgroups.dispatch(recorder, &self.merge, &push)
     }
 }
 
 impl MergePlan {
-    /// Maximum number of keys of both arrays together.
+    /// Maximum number of keys of both arrays together without [`MergeConfig::large_counts`].
     pub const MAX_COUNT: u64 = u32::MAX as u64;
+
+    /// Maximum number of keys of a recording: [`Self::MAX_COUNT`], with [`MergeConfig::large_counts`] 2^32 - 1 tiles.
+    pub fn max_count(&self) -> u64 {
+        self.primitive.max_count(self.config())
+    }
 
     /// Bytes that a recording of `count` keys of both arrays together reads and writes: keys and values once each. Does not
     /// include what a function of the caller reads.

@@ -171,6 +171,11 @@ impl Tiles {
     }
 }
 
+/// A number as a kernel takes it: two words, low word first.
+const fn wide(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
 /// Of a policy without `mixed_access`, as text.
 const QUADS_OR_WORDS: &str = ", all tiles by quads or all by words";
 

@@ -1,6 +1,6 @@
 //! Search: for each needle its position in a sorted array, a lower or an upper bound.
 //!
-//! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions: the lower bound, or `left`, is the number of keys
+//! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions, or u64 ones with [`SearchConfig::large_counts`]: the lower bound, or `left`, is the number of keys
 //! that are less than the needle, and the upper bound, or `right`, the number of those that are not greater. Floats are in
 //! [`SearchConfig::order`], by default that of numpy; a sort's default is [`FloatOrder::Total`]. That the array is sorted is not
 //! checked: otherwise a position is any from 0 to the number of keys.
@@ -14,7 +14,7 @@ use super::packed::{Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
-    Choice, CountPair, ElementType, FloatOrder, Functions, ScratchCursor, Tiles, check_workgroup,
+    Choice, CountPair, ElementType, FloatOrder, Functions, ScratchCursor, Tiles, check_workgroup, wide,
     write_subgroups,
 };
 use crate::device::{
@@ -63,6 +63,7 @@ pub struct SearchConfig {
     is_upper_bound: bool,
     /// Sorted keys and needles of a row.
     rows: Option<[u32; 2]>,
+    has_large_counts: bool,
     has_indirect_count: bool,
     policy: Option<SearchPolicy>,
 }
@@ -74,8 +75,9 @@ impl SearchConfig {
     /// The number of keys that are less than each needle: the first position at which it keeps the order.
     pub const fn lower_bound(element: ElementType) -> Self {
         let (functions, order) = (None, FloatOrder::Numpy);
-        let (is_upper_bound, rows, has_indirect_count, policy) = (false, None, false, None);
-        Self { element, functions, order, is_upper_bound, rows, has_indirect_count, policy }
+        let (is_upper_bound, rows, has_large_counts) = (false, None, false);
+        let (has_indirect_count, policy) = (false, None);
+        Self { element, functions, order, is_upper_bound, rows, has_large_counts, has_indirect_count, policy }
     }
 
     /// The number of keys that are not greater than each needle: the last position at which it keeps the order.
@@ -111,6 +113,8 @@ impl SearchConfig {
         /// # Ok::<(), subsweep::Error>(())
         /// ```
         along_rows(sorted_length: u32, needle_length: u32) => rows = Some([sorted_length, needle_length]);
+        /// Takes 2^32 sorted keys and more: positions are u64. Not along rows.
+        large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`SearchPolicy::choose`].
@@ -128,6 +132,11 @@ impl SearchConfig {
             Some(functions) => functions.element_size(),
             None => self.element.size() as u64,
         }
+    }
+
+    /// Size of a position, bytes.
+    pub const fn position_size(&self) -> u64 {
+        if self.has_large_counts { 8 } else { 4 }
     }
 
     /// The order of floats.
@@ -149,6 +158,11 @@ impl SearchConfig {
         if self.functions.is_some() && self.order != FloatOrder::Numpy {
             let reason = "a search by a function has the order of its less";
             return Err(Error::Unsupported { reason });
+        }
+        if self.has_large_counts && self.rows.is_some() {
+            return Err(Error::Unsupported {
+                reason: "positions along rows have 32 bits; leave out large counts",
+            });
         }
         let [sorted_length, needle_length] = self.rows.unwrap_or([1; 2]);
         in_range("sorted keys of a row", sorted_length, 1..=Self::MAX_ROW_LENGTH)?;
@@ -172,7 +186,7 @@ pub struct SearchBuffers {
     pub sorted: AddressRange,
     /// The keys to search for.
     pub needles: AddressRange,
-    /// The position of each needle, u32.
+    /// The position of each needle, u32, or u64 with [`SearchConfig::large_counts`].
     pub positions: AddressRange,
     /// What a function of the caller reads besides, of any size; none by default.
     pub functions_data: AddressRange,
@@ -216,7 +230,7 @@ impl Buffers<Search> for SearchBuffers {
             &mut self.needles,
             needle_count.saturating_mul(key_size),
         )?;
-        table.write("positions", &mut self.positions, needle_count.saturating_mul(4))?;
+        table.write("positions", &mut self.positions, needle_count.saturating_mul(config.position_size()))?;
         Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.scratch_if(count.second.is_indirect(), &mut self.scratch)
     }
@@ -234,8 +248,8 @@ pub struct SearchPolicy {
     pub workgroup_size: u32,
     /// Needles per invocation, a multiple of 4 up to 256: four of them are searched for at a time.
     pub items_per_invocation: u32,
-    /// Steps of a search, 1 to 12, whose keys each workgroup copies to shared memory: 2 to this power. No steps along rows, or
-    /// with a function of the caller.
+    /// Steps of a search, 1 to 12, whose keys each workgroup copies to shared memory: 2 to this power. No steps along rows, with
+    /// large counts, or with a function of the caller.
     pub shared_steps: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
@@ -308,12 +322,12 @@ impl fmt::Display for SearchPolicy {
 /// |---|---|---|---|
 /// | `sorted` | `sorted_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `needles` | `needle_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `positions` | `needle_count * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
+/// | `positions` | `needle_count * position_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | 32 for an indirect count of needles, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// Ranges that are only read may overlap each other. One dispatch; for an indirect count of needles, another one and a
-/// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys; 2^32 - 1
+/// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys, or any number with large counts; 2^32 - 1
 /// tiles of needles, and the workgroups of a two-dimensional dispatch. Needles may be in any order, and neighbours that are
 /// close to each other, such as sorted ones, read the same cache lines. The result is in `positions`.
 #[derive(Debug)]
@@ -341,6 +355,7 @@ impl Primitive for Search {
             ("UPPER", config.is_upper_bound.into()),
             ("SHARED_STEPS", policy.shared_steps),
             ("ALONG_ROWS", config.rows.is_some().into()),
+            ("WIDE_OFFSETS", config.has_large_counts.into()),
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
@@ -366,7 +381,8 @@ impl Primitive for Search {
     }
 
     fn check_count(&self, config: &SearchConfig, (count, needle_count): (u64, u64)) -> Result<()> {
-        at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")?;
+        let max = if config.has_large_counts { u64::MAX } else { SearchPlan::MAX_SORTED_COUNT };
+        at_most(count, max, "positions of 32 bits")?;
         let max = if config.rows.is_some() { u32::MAX.into() } else { u64::MAX };
         at_most(needle_count, max, "a search along rows")
     }
@@ -401,8 +417,7 @@ impl Algorithm<Search> for Search {
             indirect_sorted_count: count.first.indirect(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
-            // Fits: `check_count` has found it.
-            sorted_count: count.first.max() as u32,
+            sorted_count: wide(count.first.max()),
             sorted_length,
             needle_length,
         };
@@ -412,7 +427,7 @@ impl Algorithm<Search> for Search {
 }
 
 impl SearchPlan {
-    /// Maximum number of sorted keys: a position is a u32.
+    /// Maximum number of sorted keys without [`SearchConfig::large_counts`]: a position is a u32.
     pub const MAX_SORTED_COUNT: u64 = u32::MAX as u64;
 
     /// Bytes that a recording reads and writes: needles and positions once, and each sorted key once, or as many as the
@@ -423,8 +438,8 @@ impl SearchPlan {
             self.unpacked_config().rows.map_or(sorted_count, |[length, _]| sorted_count.min(length.into()));
         let steps = u64::from(u64::BITS - searched_count.leading_zeros());
         let read_count = sorted_count.min(needle_count.saturating_mul(steps));
-        let own =
-            needle_count.saturating_mul(key_size + 4).saturating_add(read_count.saturating_mul(key_size));
+        let of_needle = key_size + self.config().position_size();
+        let own = needle_count.saturating_mul(of_needle).saturating_add(read_count.saturating_mul(key_size));
         own.saturating_add(self.packing_size((sorted_count, needle_count)))
     }
 }

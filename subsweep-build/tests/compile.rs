@@ -70,15 +70,15 @@ fn every_use_is_compiled_and_sound() {
         let names: Vec<_> = uses().map(|(name, _)| name).collect();
         let compiled = Functions::new(&path).uses(names).compiler(compiler).modules().unwrap();
         assert_eq!(compiled.element_words, 3);
-        assert_eq!(compiled.modules.len(), 26);
+        assert_eq!(compiled.modules.len(), 28);
         let text = rust(&compiled, "mine");
         assert!(text.contains("pub static MINE: ::subsweep::Functions"), "{text:.200}");
-        assert_eq!(text.matches("FunctionModule::new").count(), 26);
+        assert_eq!(text.matches("FunctionModule::new").count(), 28);
         assert!(text.contains("MODULES).with_source(7).with_result(5).with_data(4)"), "{text:.200}");
         let header = c_header(&compiled, "mine");
         assert!(header.contains("{ \"sort/onesweep:key2_value1\", mine_module_"), "{header:.200}");
         assert!(
-            header.contains("sizeof(SubsweepFunctionsCreateInfo), 3, \"mine\", mine_modules, 26, 4, 7, 5")
+            header.contains("sizeof(SubsweepFunctionsCreateInfo), 3, \"mine\", mine_modules, 28, 4, 7, 5")
         );
     }
 }

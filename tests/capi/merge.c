@@ -63,7 +63,7 @@ static void merge(const Host *host, const SubsweepDevice *device, uint32_t a_cou
 }
 
 static void refuse_merges(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
-    SubsweepMergePlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = 2 * SUBSWEEP_MERGE_NUMPY_ORDER_BIT};
+    SubsweepMergePlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = 2 * SUBSWEEP_MERGE_LARGE_COUNTS_BIT};
     SubsweepMergeInfo info = {.struct_size = sizeof info, .a_count = {.count = 10}, .b_count = {.count = 5}};
     SubsweepScratchRequirements needs = {.size = 1};
     SubsweepPlan *plan = NULL;

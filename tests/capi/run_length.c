@@ -93,7 +93,7 @@ static void refuse_runs(const SubsweepDevice *device, VkCommandBuffer commands, 
     SubsweepPlan *plan = NULL;
     REFUSE(subsweep_run_length_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "coding");
     of_plan.coding = SUBSWEEP_RUN_LENGTH_DECODE;
-    of_plan.flags = 2 * SUBSWEEP_RUN_LENGTH_TOTAL_ORDER_BIT;
+    of_plan.flags = 2 * SUBSWEEP_RUN_LENGTH_LARGE_COUNTS_BIT;
     REFUSE(subsweep_run_length_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE,
            "SubsweepRunLengthFlags");
     of_plan.flags = SUBSWEEP_RUN_LENGTH_OFFSETS_BIT;

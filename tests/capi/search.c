@@ -58,7 +58,7 @@ static void search(const Host *host, const SubsweepDevice *device, uint32_t sort
 }
 
 static void refuse_searches(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
-    SubsweepSearchPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = 2 * SUBSWEEP_SEARCH_TOTAL_ORDER_BIT};
+    SubsweepSearchPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .flags = 2 * SUBSWEEP_SEARCH_LARGE_COUNTS_BIT};
     SubsweepSearchInfo info = {
         .struct_size = sizeof info, .sorted_count = {.count = 10}, .needle_count = {.count = 5}};
     SubsweepScratchRequirements needs = {.size = 1};

@@ -8,9 +8,10 @@ FIRST_VERSION(SubsweepSelectPlanCreateInfo, second_comparison, 32, 36);
 FIRST_VERSION(SubsweepSelectInfo, scratch, 184, 224);
 
 /* Partitions floats in three, and selects the second part's indices of them. */
-static void partition_in_three(const Host *host, const SubsweepDevice *device) {
+static void partition_by(const Host *host, const SubsweepDevice *device, SubsweepSelectFlags flags) {
+    const uint32_t index_words = flags & SUBSWEEP_SELECT_LARGE_COUNTS_BIT ? 2 : 1;
     const SubsweepSelectPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
-                                                  .flags = SUBSWEEP_SELECT_INDICES_BIT,
+                                                  .flags = flags | SUBSWEEP_SELECT_INDICES_BIT,
                                                   .by = SUBSWEEP_SELECT_BY_COMPARISON,
                                                   .element_type = SUBSWEEP_ELEMENT_TYPE_F32,
                                                   .words_per_value = 2,
@@ -25,13 +26,13 @@ static void partition_in_three(const Host *host, const SubsweepDevice *device) {
     Memory *values = array(&arrays, 8 * COUNT);
     Memory *moved = array(&arrays, 8 * COUNT);
     Memory *parted = array(&arrays, 4 * COUNT);
-    Memory *indices = array(&arrays, 4 * COUNT);
-    Memory *counts = array(&arrays, 8);
+    Memory *indices = array(&arrays, 4 * index_words * COUNT);
+    Memory *counts = array(&arrays, 8 * index_words);
     uint32_t sizes[3] = {0, 0, 0};
     uint32_t next[3];
     uint32_t i;
     host_check(subsweep_select_plan_create(device, &of_plan, &plan), "subsweep_select_plan_create");
-    EXPECT(subsweep_plan_max_count(plan) == UINT32_MAX);
+    EXPECT((subsweep_plan_max_count(plan) == UINT32_MAX) == (index_words == 1));
     EXPECT(strstr(subsweep_plan_policy(plan), "reduce-then-scan") != NULL);
     for (i = 0; i < COUNT; i++) {
         const float key = (float)(number(i) % 2000) / 8.0f - 100.0f;
@@ -51,7 +52,7 @@ static void partition_in_three(const Host *host, const SubsweepDevice *device) {
     info.result_counts = all(counts);
     info.scratch = scratch_of(&arrays, plan, COUNT, 0);
     RUN(host, subsweep_cmd_select, plan, &info);
-    EXPECT(counts->words[0] == sizes[0] && counts->words[1] == sizes[1]);
+    EXPECT(counts->words[0] == sizes[0] && counts->words[index_words] == sizes[1]);
     next[0] = 0;
     next[1] = sizes[0];
     next[2] = sizes[0] + sizes[1];
@@ -60,7 +61,7 @@ static void partition_in_three(const Host *host, const SubsweepDevice *device) {
         uint32_t to;
         memcpy(&key, &keys->words[i], sizeof key);
         to = next[key < operands[0] ? 0 : key >= operands[1] && key < operands[2] ? 1 : 2]++;
-        if (parted->words[to] != keys->words[i] || indices->words[to] != i || moved->words[2 * to] != number(i) ||
+        if (parted->words[to] != keys->words[i] || indices->words[index_words * to] != i || moved->words[2 * to] != number(i) ||
             moved->words[2 * to + 1] != i) {
             break;
         }
@@ -68,6 +69,11 @@ static void partition_in_three(const Host *host, const SubsweepDevice *device) {
     EXPECT(i == COUNT);
     arrays_destroy(&arrays, __LINE__);
     subsweep_plan_destroy(plan);
+}
+
+static void partition_in_three(const Host *host, const SubsweepDevice *device) {
+    partition_by(host, device, 0);
+    partition_by(host, device, SUBSWEEP_SELECT_LARGE_COUNTS_BIT);
 }
 
 static void refuse_selections(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
@@ -79,7 +85,7 @@ static void refuse_selections(const SubsweepDevice *device, VkCommandBuffer comm
     of_plan.by = 5;
     REFUSE(subsweep_select_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "by");
     of_plan.by = SUBSWEEP_SELECT_BY_FLAGS8;
-    of_plan.flags = 2 * SUBSWEEP_SELECT_TOTAL_ORDER_BIT;
+    of_plan.flags = 2 * SUBSWEEP_SELECT_LARGE_COUNTS_BIT;
     REFUSE(subsweep_select_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepSelectFlags");
     of_plan.flags = 0;
     of_plan.part_count = 4;

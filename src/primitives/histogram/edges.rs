@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result, in_range};
 use crate::histogram::HistogramConfig;
-use crate::primitives::{Bf16, ElementType, F16};
+use crate::primitives::{ElementType, F16};
 
 /// The edges of `bins` bins of equal widths from `low` to `high`, equal to the bit to those that `numpy.histogram` returns
-/// for elements of the type: those of `numpy.linspace`, for f32, f16 and bf16 rounded to the type.
+/// for elements of the type: those of `numpy.linspace`, for f32 and f16 rounded to the type; numpy has those of `ml_dtypes.bfloat16` in f64.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for 0 or more than [`HistogramConfig::MAX_BINS`] bins; [`Error::Unsupported`] for a range that is
@@ -17,7 +17,6 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
     let round = |edge: f64| match element {
         ElementType::F32 => f64::from(edge as f32),
         ElementType::F16 => F16::from_f64(edge).to_f32().into(),
-        ElementType::Bf16 => Bf16::from_f64(edge).to_f32().into(),
         _ => edge,
     };
     if !(range > 0.0 && range.is_finite() && round(low).is_finite() && round(high).is_finite()) {

@@ -44,6 +44,7 @@ pub struct RunLengthConfig {
     pub(super) order: FloatOrder,
     pub(super) has_values: bool,
     pub(super) has_offsets: bool,
+    pub(super) has_large_counts: bool,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<RunLengthPolicy>,
 }
@@ -51,7 +52,17 @@ pub struct RunLengthConfig {
 impl RunLengthConfig {
     const fn new(coding: Coding, element: ElementType) -> Self {
         let (has_values, has_offsets, order) = (true, false, FloatOrder::Numpy);
-        Self { coding, element, order, has_values, has_offsets, has_indirect_count: false, policy: None }
+        let (has_large_counts, has_indirect_count) = (false, false);
+        Self {
+            coding,
+            element,
+            order,
+            has_values,
+            has_offsets,
+            has_large_counts,
+            has_indirect_count,
+            policy: None,
+        }
     }
 
     /// Writes the value and the number of elements of each run of equal ones.
@@ -98,6 +109,10 @@ impl RunLengthConfig {
     setters! {
         /// Sets the order of floats, by which elements are equal; by default [`FloatOrder::Numpy`].
         order(order: FloatOrder) => order = order;
+        /// Supports encodings of 2^32 elements and more; counts, offsets and the number of runs are u64. Requires
+        /// [`RunLengthAlgorithm::Selection`](super::RunLengthAlgorithm). Not for runs of more than one element alone, nor
+        /// for values of 8 and 16 bits.
+        large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
@@ -112,6 +127,11 @@ impl RunLengthConfig {
     /// Size of an element, bytes.
     pub const fn element_size(&self) -> u64 {
         self.element.size() as u64
+    }
+
+    /// Size of a count, of an offset, and of the number of runs, bytes: 4, with [`Self::large_counts`] 8.
+    pub const fn index_size(&self) -> u64 {
+        if self.has_large_counts { 8 } else { 4 }
     }
 
     /// Whether values are written or read.
@@ -129,16 +149,20 @@ impl RunLengthConfig {
         matches!(self.coding, Coding::Decode)
     }
 
-    /// The same configuration of unpacked elements.
+    /// The same configuration of unpacked elements. Those that are decoded stay as they are: how many fit is not known before
+    /// a recording.
     const fn of_unpacked(mut self) -> Self {
-        self.element = self.element.unpacked();
+        if !self.is_decoding() {
+            self.element = self.element.unpacked();
+        }
         self
     }
 
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
-        if self.is_decoding() && self.element.is_packed() {
+        let is_large = self.coding == Coding::Encode && !(self.has_values && self.element.is_packed());
+        if self.has_large_counts && !is_large {
             return Err(Error::Unsupported {
-                reason: "a decoding takes no values of 8 or 16 bits; decode their indices, and gather",
+                reason: "large counts are for encodings of all runs, with values of 32 or 64 bits or none",
             });
         }
         if self.is_decoding() && self.has_offsets {
@@ -154,15 +178,15 @@ configuration!(RunLengthConfig, RunLengthPolicy of RunLength);
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct RunLengthBuffers {
-    /// The elements. A decoding writes as many as fit, at most 2^32 - 1.
+    /// The elements. A decoding writes as many as fit, at most 2^32 - 1, or of 8 and 16 bits up to 3 fewer.
     pub elements: AddressRange,
     /// The value of each run. To encode: room for one for each element.
     pub values: AddressRange,
-    /// The number of elements of each run, u32; likewise.
+    /// The number of elements of each run, u32, or with [`RunLengthConfig::large_counts`] u64; likewise.
     pub counts: AddressRange,
-    /// The index of the first element of each run, u32; likewise.
+    /// The index of the first element of each run, of the same size; likewise.
     pub offsets: AddressRange,
-    /// The number of runs that an encoding writes, u32; of a decoding the number of elements, also if not all fit.
+    /// The number of runs that an encoding writes, of the same size; of a decoding the number of elements, also if not all fit.
     pub result_count: AddressRange,
     /// Scratch of [`RunLengthPlan::scratch_requirements`](super::RunLengthPlan::scratch_requirements).
     pub scratch: BufferRange,
@@ -195,7 +219,7 @@ impl Buffers<RunLength> for RunLengthBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let (max, element_size) = (count.max(), config.element_size());
-        let (size, counts_size) = (max.saturating_mul(element_size), max.saturating_mul(4));
+        let (size, counts_size) = (max.saturating_mul(element_size), max.saturating_mul(config.index_size()));
         let (elements, elements_size, runs) = match config.is_decoding() {
             // As many as fit.
             true => (Role::Write, self.elements.size / element_size * element_size, Role::Read),
@@ -218,7 +242,7 @@ impl Buffers<RunLength> for RunLengthBuffers {
         )?;
         table.addresses("counts", runs, &mut self.counts, counts_size)?;
         table.addresses("offsets", runs, &mut self.offsets, size_if(config.has_offsets, counts_size))?;
-        table.write("result_count", &mut self.result_count, 4)?;
+        table.write("result_count", &mut self.result_count, config.index_size())?;
         table.scratch(&mut self.scratch)
     }
 }

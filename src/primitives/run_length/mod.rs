@@ -21,7 +21,7 @@ use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
-use super::{Count, ElementType, ScratchCursor};
+use super::{Count, ElementType, ScratchCursor, wide};
 use crate::device::{
     Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
 };
@@ -60,6 +60,7 @@ impl RunLengthConfig {
         let starts = SelectConfig::unique(self.element).order(self.order).indices();
         let starts =
             if self.has_values && self.coding == Coding::Encode { starts } else { starts.without_elements() };
+        let starts = if self.has_large_counts { starts.large_counts() } else { starts };
         if self.has_indirect_count { starts.indirect_count() } else { starts }
     }
 
@@ -83,26 +84,27 @@ impl RunLengthConfig {
 /// | `values` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER read |
 /// | `counts` | `count * 4` | COMPUTE_SHADER write | COMPUTE_SHADER read |
 /// | `offsets` | `count * 4` | COMPUTE_SHADER write, read | unused |
-/// | `result_count` | 4 | COMPUTE_SHADER write, read | COMPUTE_SHADER write |
+/// | `result_count` | 4; with large counts this and the two above have 8 for 4 | COMPUTE_SHADER write, read | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | likewise |
 ///
 /// | scratch for | bytes |
 /// |---|---|
 /// | the chained encoding | 16, and 16 per tile; 32 more for an indirect count |
-/// | an encoding by selection | 32, that of the selection, and 4 per element unless offsets of all runs are written |
+/// | an encoding by selection | 32, that of the selection, and 4 per element unless offsets of all runs are written; with large counts 8 for 4, and no 32 |
 /// | runs of more than one element by selection | 16 and 4 per element more, that of another selection, and 32 |
 /// | a decoding | 4 per run, and that of a scan of u32 |
 ///
 /// | commands | |
 /// |---|---|
 /// | the chained encoding | a fill, a barrier, one dispatch; for an indirect count a dispatch and a barrier more |
-/// | an encoding by selection | a selection of unique elements, a dispatch and an indirect one, with barriers |
+/// | an encoding by selection | a selection of unique elements, a dispatch and an indirect one, with barriers; with large counts one dispatch |
 /// | runs of more than one element by selection | a selection more, and a gather of the values |
 /// | a decoding | a scan, a barrier, and a dispatch for all elements that fit |
 ///
-/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, 2^31 - 1 runs
-/// that are decoded, and the workgroups of a two-dimensional dispatch. Elements are equal as those of
+/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
+/// [`RunLengthConfig::large_counts`] those of such a selection, 2^31 - 1 runs that are decoded, and the workgroups of a
+/// two-dimensional dispatch. Elements are equal as those of
 /// [`SelectConfig::unique`] are, in [`RunLengthConfig::order`]; the value of a run is its first element. An encoding
 /// leaves the memory beyond the runs unchanged. A decoding writes the first elements where not all fit, and their number in
 /// `result_count` as well, which must be below 2^32; it leaves the memory beyond unchanged. A count of 0 records commands
@@ -124,7 +126,9 @@ struct Encode {
     starts: SelectPlan,
     lengths: Pipeline,
     tile_items: u32,
-    level_args: LevelArgsWriter,
+    /// Without large counts.
+    level_args: Option<LevelArgsWriter>,
+    index_size: u64,
     /// Of runs of more than one element, and their values.
     non_trivial: Option<(SelectPlan, Option<GatherPlan>)>,
     has_offsets: bool,
@@ -166,22 +170,32 @@ impl Primitive for RunLength {
                 let values = || config.has_values.then(|| GatherPlan::declare(device, gather)).transpose();
                 let non_trivial =
                     || Ok::<_, Error>((select(RunLengthConfig::non_trivial_runs())?, values()?));
-                // The runs are counted on the device.
-                let level_args = LevelArgsWriter::always(device, policy.subgroup_size, 0)?;
+                // The runs are counted on the device. With large counts there is a workgroup for each tile of elements.
+                let is_large = config.has_large_counts;
+                let level_args = LevelArgsWriter::new(device, policy.subgroup_size, !is_large)?;
+                let offsets = [("WIDE_OFFSETS", is_large.into())];
                 Steps::Encode(Box::new(Encode {
                     starts: select(config.starts())?,
-                    lengths: pipeline(kernels::RUN_LENGTH_LENGTHS.module(&[]), &[])?,
+                    lengths: pipeline(kernels::RUN_LENGTH_LENGTHS.module(&[]), &offsets)?,
                     tile_items,
                     level_args,
+                    index_size: config.index_size(),
                     non_trivial: (config.coding == Coding::EncodeNonTrivial).then(non_trivial).transpose()?,
                     has_offsets: config.has_offsets,
                 }))
             }
             Coding::Decode => {
                 let words = if config.has_values { config.element.words() } else { 0 };
+                let (module, constant) = match config.element.is_packed() {
+                    true => (
+                        kernels::RUN_LENGTH_DECODE.module(&[("PACKED", 1)]),
+                        ("PACKED_BITS", config.element.bits()),
+                    ),
+                    false => (kernels::RUN_LENGTH_DECODE.module(&[]), ("KEPT_WORDS", words)),
+                };
                 Steps::Decode(Box::new(Decode {
                     ends: ScanPlan::declare(device, config.ends().policy(policy.scan))?,
-                    decode: pipeline(kernels::RUN_LENGTH_DECODE.module(&[]), &[("KEPT_WORDS", words)])?,
+                    decode: pipeline(module, &[constant])?,
                     tile_items,
                     element_size: config.element_size(),
                 }))
@@ -203,10 +217,7 @@ impl Primitive for RunLength {
     }
 
     fn check_count(&self, config: &RunLengthConfig, count: u64) -> Result<()> {
-        let (max, what) = match config.coding {
-            Coding::Encode | Coding::EncodeNonTrivial => (RunLengthPlan::MAX_COUNT, "an encoding of runs"),
-            Coding::Decode => (RunLengthPlan::MAX_DECODED_RUNS, "a decoding of runs"),
-        };
+        let (max, what) = self.max_count(config);
         at_most(count, max, what)
     }
 
@@ -221,6 +232,19 @@ impl Primitive for RunLength {
 
 /// An array in scratch: its offset and its size.
 type Part = (u64, u64);
+
+impl RunLength {
+    /// The maximum count, and of what.
+    fn max_count(&self, config: &RunLengthConfig) -> (u64, &'static str) {
+        match &self.0 {
+            Steps::Decode(_) => (RunLengthPlan::MAX_DECODED_RUNS, "a decoding of runs"),
+            Steps::Encode(encode) if config.has_large_counts => {
+                (encode.starts.max_count(), "one encoding of this policy")
+            }
+            _ => (RunLengthPlan::MAX_COUNT, "an encoding of runs without large counts"),
+        }
+    }
+}
 
 /// Scratch of an encoding.
 #[derive(Debug)]
@@ -241,13 +265,13 @@ impl Algorithm<RunLength> for Encode {
         let non_trivial = self.non_trivial.iter().flat_map(|(select, gather)| {
             select.pipelines().chain(gather.iter().flat_map(GatherPlan::pipelines))
         });
-        let lengths = [self.level_args.pipeline(), &self.lengths];
+        let lengths = self.level_args.iter().map(LevelArgsWriter::pipeline).chain([&self.lengths]);
         self.starts.pipelines().chain(lengths).chain(non_trivial)
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> EncodeLayout {
         let mut take = |name, size| (cursor.take(name, size), size);
-        let words = count.saturating_mul(4);
+        let words = count.saturating_mul(self.index_size);
         let is_non_trivial = self.non_trivial.is_some();
         let if_needed = |size| if is_non_trivial { size } else { 0 };
         let of_both = |of: &dyn Fn(&SelectPlan, Option<&GatherPlan>) -> u64| match &self.non_trivial {
@@ -260,7 +284,11 @@ impl Algorithm<RunLength> for Encode {
             starts: take("starts of runs", if self.has_offsets && !is_non_trivial { 0 } else { words }),
             lengths: take("lengths of runs", if_needed(words)),
             run_count: take("number of runs", if_needed(4)),
-            level_args: take("level arguments", LevelArgs::size(1)).0,
+            level_args: take(
+                "level arguments",
+                if self.level_args.is_some() { LevelArgs::size(1) } else { 0 },
+            )
+            .0,
             select: take(
                 "scratch of the selection of unique elements",
                 self.starts.scratch_requirements(count).size,
@@ -290,17 +318,21 @@ impl Algorithm<RunLength> for Encode {
         }
         recorder.phase(c"level args");
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        let runs = Count::Indirect { address: run_count.address, max: count.max() as u32 };
+        let runs = match self.level_args {
+            Some(_) => Count::Indirect { address: run_count.address, max: count.max() as u32 },
+            None => Count::Direct(count.max()),
+        };
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (buffers.scratch, layout.level_args);
-        let workgroups = Workgroups::new(recorder, Some(&self.level_args), runs, grid, levels)?;
+        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), runs, grid, levels)?;
         recorder.phase(c"lengths");
         let push = push::RunLengthLengths {
             starts,
             lengths,
             indirect_tiles: workgroups.indirect_tiles(),
             indirect_count: count.indirect(),
-            element_count: count.max() as u32,
+            run_count: if self.level_args.is_some() { AddressRange::NONE } else { run_count },
+            element_count: wide(count.max()),
         };
         workgroups.dispatch(recorder, &self.lengths, &push)?;
 
@@ -361,7 +393,10 @@ impl Algorithm<RunLength> for Decode {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         recorder.phase(c"decode");
-        let capacity = (buffers.elements.size / self.element_size).min(RunLengthPlan::MAX_COUNT);
+        let fitting = buffers.elements.size / self.element_size;
+        // Items before the first element: packed ones may begin within a word.
+        let skipped = buffers.elements.address % 4 / self.element_size;
+        let capacity = fitting.min(RunLengthPlan::MAX_COUNT - skipped);
         let push = push::RunLengthDecode {
             ends,
             values: buffers.values,
@@ -371,15 +406,20 @@ impl Algorithm<RunLength> for Decode {
             run_count: count.max() as u32,
             capacity: capacity as u32,
         };
-        recorder.dispatch(&self.decode, &push, capacity.div_ceil(self.tile_items.into()).max(1))
+        recorder.dispatch(&self.decode, &push, (skipped + capacity).div_ceil(self.tile_items.into()).max(1))
     }
 }
 
 impl RunLengthPlan {
-    /// Maximum number of elements.
+    /// Maximum number of elements without [`RunLengthConfig::large_counts`].
     pub const MAX_COUNT: u64 = u32::MAX as u64;
     /// Maximum number of runs that are decoded.
     pub const MAX_DECODED_RUNS: u64 = i32::MAX as u64;
+
+    /// Maximum count of a recording.
+    pub fn max_count(&self) -> u64 {
+        self.primitive.max_count(self.config()).0
+    }
 
     /// Bytes that a recording reads and writes for `element_count` elements in `run_count` runs, of which an encoding
     /// writes `kept_count`. Does not include searches, which find the ends of runs in a cache.
@@ -393,7 +433,7 @@ impl RunLengthPlan {
                     let gather = gather.as_ref().map_or(0, |gather| gather.traffic_size(kept_count));
                     select.traffic_size(run_count, kept_count) + gather
                 });
-                starts + 8 * run_count + non_trivial
+                starts + 2 * encode.index_size * run_count + non_trivial
             }
             Steps::Decode(_) => {
                 // A scan reads the counts once or twice, and the values are read once.

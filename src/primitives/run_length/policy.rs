@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::config::{Coding, RunLengthConfig};
 use crate::device::Capabilities;
-use crate::error::{PolicyConflict, Result, within};
+use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, LookBack, check_subgroups, write_subgroups};
@@ -23,6 +23,8 @@ named! {
         Chained = "chained",
     }
 }
+
+const LARGE_COUNTS: &str = "large counts require an encoding by selection";
 
 /// Policy of run-length encoding and decoding. A tile is `workgroup_size * items_per_invocation` runs whose lengths are
 /// computed, or elements that are decoded, or encoded in a single pass.
@@ -55,6 +57,9 @@ impl RunLengthPolicy {
                 policy: RunLengthAlgorithm::Selection,
                 reason: "eight searches in flight per invocation hide some of their latency",
             },
+            Coding::Encode if config.has_large_counts => {
+                Choice { policy: RunLengthAlgorithm::Selection, reason: LARGE_COUNTS }
+            }
             Coding::Encode | Coding::EncodeNonTrivial if makes_progress(capabilities) => {
                 tuning::algorithm_of(tuning::ENCODINGS, capabilities, [config.element.words(), 0])
             }
@@ -121,12 +126,15 @@ impl RunLengthPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
-    pub(super) fn check(&self, _: &RunLengthConfig, capabilities: &Capabilities) -> Result<()> {
+    pub(super) fn check(&self, config: &RunLengthConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         self.look_back.check()?;
         // Compilers do not unroll longer loops.
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
         if self.algorithm == RunLengthAlgorithm::Chained {
+            if config.has_large_counts {
+                return Err(Error::InvalidPolicy(PolicyConflict::Excluded(LARGE_COUNTS)));
+            }
             // The totals of up to a subgroup for every 4 invocations, and encode.comp's four words.
             within("bytes of shared memory", 2 * self.workgroup_size + 24, capabilities.shared_memory_size)?;
         }

@@ -1,7 +1,7 @@
 //! Configuration of a selection, and the memory of a recording.
 
-use super::Select;
-use super::policy::SelectPolicy;
+use super::policy::{SelectAlgorithm, SelectPolicy};
+use super::{Select, SelectPlan};
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
@@ -146,6 +146,7 @@ pub struct SelectConfig {
     words_per_value: u32,
     has_elements: bool,
     pub(super) has_indices: bool,
+    pub(super) has_large_counts: bool,
     pub(super) parts: Parts,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<SelectPolicy>,
@@ -165,6 +166,7 @@ impl SelectConfig {
             words_per_value: 0,
             has_elements: true,
             has_indices: false,
+            has_large_counts: false,
             parts: Parts::Selected,
             has_indirect_count: false,
             policy: None,
@@ -222,7 +224,7 @@ impl SelectConfig {
         /// Moves a value of `words_per_value` words, 1 to [`Self::MAX_WORDS`], with each element. With
         /// [`Self::unique`]: unique by key.
         values(words_per_value: u32) => words_per_value = words_per_value;
-        /// Writes the indices of the elements as well, as u32.
+        /// Writes the indices of the elements as well, as u32, or with [`Self::large_counts`] as u64.
         indices() => has_indices = true;
         /// Writes no elements, only values or indices.
         without_elements() => has_elements = false;
@@ -231,10 +233,21 @@ impl SelectConfig {
         /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
         /// and the others the third. For selections by a comparison.
         partition_in_three(comparison: Comparison) => parts = Parts::Three(comparison);
+        /// Supports 2^32 elements and more; indices and the counts of the result are u64. Requires
+        /// [`SelectAlgorithm::ReduceThenScan`](super::SelectAlgorithm), which reads elements twice. Moves elements and
+        /// values of at most 8 bytes, those of 8 and 16 bits in partitions alone, and takes no function of the caller.
+        large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`SelectPolicy::choose`].
         policy(policy: SelectPolicy) => policy = Some(policy);
+    }
+
+    /// Sets [`Self::large_counts`] if `count` requires it and the configuration supports it.
+    pub fn large_counts_for(self, count: u64) -> Self {
+        let is_chained = self.policy.is_some_and(|policy| policy.algorithm == SelectAlgorithm::Chained);
+        let is_large = count > SelectPlan::MAX_COUNT && !is_chained;
+        if is_large && self.check_large_counts().is_ok() { self.large_counts() } else { self }
     }
 
     /// The predicate.
@@ -281,9 +294,14 @@ impl SelectConfig {
         self.parts.count()
     }
 
-    /// Size of the counts in [`SelectBuffers::counts`], bytes: 4, of three parts 8.
+    /// Size of an index, and of each of the counts, bytes: 4, with [`Self::large_counts`] 8.
+    pub const fn index_size(&self) -> u64 {
+        if self.has_large_counts { 8 } else { 4 }
+    }
+
+    /// Size of the counts in [`SelectBuffers::counts`], bytes: of one number, of three parts of two.
     pub const fn counts_size(&self) -> u64 {
-        self.parts.kept_counts() * 4
+        self.parts.kept_counts() * self.index_size()
     }
 
     /// Number of operands of the first comparison.
@@ -349,7 +367,25 @@ impl SelectConfig {
                 reason: "a partition in three compares elements twice; make it with SelectConfig::compare",
             });
         }
-        Ok(())
+        if self.has_large_counts { self.check_large_counts() } else { Ok(()) }
+    }
+
+    /// Fails for a configuration that takes no large counts.
+    fn check_large_counts(&self) -> Result<()> {
+        let writes_packed = self.packed.is_some() && self.has_elements && self.parts == Parts::Selected;
+        let reason = match self.predicate {
+            Predicate::Function(_) => {
+                "a function takes an index of 32 bits; select without large counts, in chunks"
+            }
+            _ if self.gathered() != [0, 0] => {
+                "with large counts elements and values have at most 8 bytes; select in chunks"
+            }
+            _ if writes_packed => {
+                "with large counts elements of 8 and 16 bits are not selected; partition them, or select in chunks"
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::Unsupported { reason })
     }
 }
 
@@ -485,9 +521,10 @@ pub struct SelectBuffers {
     pub destination: AddressRange,
     /// Their values, likewise.
     pub destination_values: AddressRange,
-    /// Their indices, likewise, u32.
+    /// Their indices, likewise, u32; with [`SelectConfig::large_counts`] u64.
     pub destination_indices: AddressRange,
-    /// The number of selected elements, u32; of three parts the sizes of the first and the second.
+    /// The number of selected elements, u32; of three parts the sizes of the first and the second. With
+    /// [`SelectConfig::large_counts`] u64.
     pub counts: AddressRange,
     /// Scratch of [`SelectPlan::scratch_requirements`](super::SelectPlan::scratch_requirements).
     pub scratch: BufferRange,
@@ -543,7 +580,7 @@ impl Buffers<Select> for SelectBuffers {
         let max = count.max();
         let kept_size = size_if(config.has_elements, max.saturating_mul(config.element_size()));
         let values_size = max.saturating_mul(config.value_size());
-        let indices_size = size_if(config.has_indices, max.saturating_mul(4));
+        let indices_size = size_if(config.has_indices, max.saturating_mul(config.index_size()));
         table.count("count", count)?;
         let form = config.form();
         table.up_to(form, Extent::of(*count)).read("source", &mut self.source, config.source_size(max))?;

@@ -85,6 +85,11 @@ impl SelectConfig {
         self.has_indices || self.gathered() != [0, 0]
     }
 
+    /// Constant of counts and indices.
+    fn offset_constants(&self) -> [(&'static str, u32); 1] {
+        [("WIDE_OFFSETS", self.has_large_counts.into())]
+    }
+
     /// Constants of the predicate.
     fn predicate_constants(&self) -> [(&'static str, u32); 3] {
         let (predicate, comparison) = self.predicate.numbers();
@@ -122,13 +127,13 @@ impl SelectConfig {
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `destination_values` | `count * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
-/// | `destination_indices` | `count * 4` | COMPUTE_SHADER write | COMPUTE_SHADER read, write |
-/// | `counts` | 4; of three parts 8 | COMPUTE_SHADER write | COMPUTE_SHADER read, write |
+/// | `destination_indices` | `count * 4`; with large counts 8 for 4 | COMPUTE_SHADER write | COMPUTE_SHADER read, write |
+/// | `counts` | 4; of three parts 8; with large counts twice that | COMPUTE_SHADER write | COMPUTE_SHADER read, write |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | reduce-then-scan of more than one tile | 4 per tile, of three parts 8, and the scan of these if there is one |
+/// | reduce-then-scan of more than one tile | 4 per tile, of three parts 8, with large counts twice that, and the scan of these if there is one |
 /// | the chained selection | 16, and 8 per tile |
 /// | an indirect count | 32 |
 /// | a gather, unless of a partition by a direct count | 32 |
@@ -143,8 +148,8 @@ impl SelectConfig {
 /// | elements or values of more than two words | a barrier, and a gather of each: by the counts of the result, unless a partition has a direct count |
 /// | an indirect count | a dispatch and a barrier before these, and others in the scan and the gathers |
 ///
-/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, and the
-/// workgroups of a two-dimensional dispatch. A selection writes as many elements as `counts` says, and leaves the rest of
+/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
+/// [`SelectConfig::large_counts`] as many tiles, and the workgroups of a two-dimensional dispatch. A selection writes as many elements as `counts` says, and leaves the rest of
 /// its ranges unchanged; a partition writes all. Unlike other primitives, a count of 0 records a dispatch, which writes
 /// the counts 0. The algorithm and the results do not depend on timing.
 #[derive(Debug)]
@@ -209,6 +214,13 @@ impl Select {
         count.div_ceil(self.tile_items.into()).max(1)
     }
 
+    fn max_count(&self) -> u64 {
+        match self.config.has_large_counts {
+            true => u64::from(u32::MAX) * u64::from(self.tile_items),
+            false => SelectPlan::MAX_COUNT,
+        }
+    }
+
     fn state_size(&self, count: u64) -> u64 {
         let tiles = self.tile_count(count);
         match self.algorithm {
@@ -237,16 +249,18 @@ impl Primitive for Select {
             Pipeline::declare(device, kernel, options)
         };
         let (parts, kept) = (config.part_constants(), config.kept_constants());
+        let offsets = config.offset_constants();
         let (counting, compact) = match policy.algorithm {
             SelectAlgorithm::ReduceThenScan => {
-                let scan = policy::count_scan(config.parts).policy(policy.scan);
+                let scan = policy::count_scan(config).policy(policy.scan);
                 let scan = if config.has_indirect_count { scan.indirect_count() } else { scan };
                 let compact = |sums_counts: bool| {
                     let sums = [("SUMS_COUNTS", sums_counts.into())];
-                    pipeline(config.kernel(&kernels::SELECT_COMPACT)?, &[&parts, &kept, &sums])
+                    let constants: [&[_]; 4] = [&parts, &offsets, &kept, &sums];
+                    pipeline(config.kernel(&kernels::SELECT_COMPACT)?, &constants)
                 };
                 let counting = Counting {
-                    count: pipeline(config.kernel(&kernels::SELECT_COUNT)?, &[&parts])?,
+                    count: pipeline(config.kernel(&kernels::SELECT_COUNT)?, &[&parts, &offsets])?,
                     summed_tiles: policy.summed_tiles.into(),
                     compact: (policy.summed_tiles > 1).then(|| compact(true)).transpose()?,
                     scan: ScanPlan::declare(device, scan)?,
@@ -290,8 +304,13 @@ impl Primitive for Select {
         Some(self)
     }
 
-    fn check_count(&self, _: &SelectConfig, count: u64) -> Result<()> {
-        at_most(count, SelectPlan::MAX_COUNT, "a selection")
+    fn check_count(&self, config: &SelectConfig, count: u64) -> Result<()> {
+        let what = if config.has_large_counts {
+            "one selection of this policy"
+        } else {
+            "a selection without large counts"
+        };
+        at_most(count, self.max_count(), what)
     }
 
     fn first_access(&self, _: &SelectConfig) -> Access {
@@ -457,8 +476,13 @@ impl Select {
 }
 
 impl SelectPlan {
-    /// Maximum number of elements.
+    /// Maximum number of elements without [`SelectConfig::large_counts`]: indices are 32-bit numbers.
     pub const MAX_COUNT: u64 = u32::MAX as u64;
+
+    /// Maximum number of elements of a recording: [`Self::MAX_COUNT`], with [`SelectConfig::large_counts`] 2^32 - 1 tiles.
+    pub fn max_count(&self) -> u64 {
+        self.primitive.max_count()
+    }
 
     /// Bytes that a recording of `count` elements reads and writes if it selects `kept_count` of them, without the
     /// counts of tiles. Does not include the rest of cache lines of which only some elements are kept.
@@ -475,7 +499,7 @@ impl SelectPlan {
         let elements = element_size * if config.keys.is_some() { 1 } else { 2 };
         let index_passes = u64::from(config.writes_indices());
         let gathers = config.gathered().iter().filter(|&&words| words > 0).count() as u64;
-        let moved = elements + 2 * config.value_size() + 4 * (index_passes + gathers);
+        let moved = elements + 2 * config.value_size() + config.index_size() * index_passes + 4 * gathers;
         let own = tests.saturating_add(moved_count.saturating_mul(moved));
         own.saturating_add(self.packing_size(count))
     }

@@ -38,9 +38,12 @@ impl SelectAlgorithm {
     }
 }
 
+const LARGE_COUNTS: &str = "large counts require reduce-then-scan";
+
 /// The scan of the tile counts of a configuration.
-pub(super) const fn count_scan(parts: Parts) -> ScanConfig {
-    ScanConfig::inclusive(ElementType::U32).columns(parts.kept_counts() as u32)
+pub(super) const fn count_scan(config: &SelectConfig) -> ScanConfig {
+    let element = if config.has_large_counts { ElementType::U64 } else { ElementType::U32 };
+    ScanConfig::inclusive(element).columns(config.parts.kept_counts() as u32)
 }
 
 /// Policy of a selection. A tile is `workgroup_size * items_per_invocation` elements.
@@ -75,6 +78,9 @@ impl SelectPolicy {
                 policy: SelectAlgorithm::ReduceThenScan,
                 reason: "a partition needs the sizes of its parts before it moves an element",
             },
+            Parts::Selected if config.has_large_counts => {
+                Choice { policy: SelectAlgorithm::ReduceThenScan, reason: LARGE_COUNTS }
+            }
             Parts::Selected if makes_progress(capabilities) => {
                 tuning::algorithm_of(tuning::SELECTIONS, capabilities, words)
             }
@@ -111,7 +117,7 @@ impl SelectPolicy {
         let KernelShape { items, subgroup_size, look_back, few_tiles: summed_tiles, .. } = tuned;
         let workgroup_size = tuned.workgroup_size.min(capabilities.max_workgroup_invocations);
         let items = (items / config.kept_words().max(1)).max(1);
-        let scan = ScanPolicy::choose(capabilities, &count_scan(config.parts)).policy;
+        let scan = ScanPolicy::choose(capabilities, &count_scan(config)).policy;
         let tiled = Self::tiled(algorithm, workgroup_size, items, scan);
         Self { subgroup_size, look_back, summed_tiles, ..tiled }
     }
@@ -170,6 +176,9 @@ impl SelectPolicy {
             return Err(Error::InvalidPolicy(PolicyConflict::Excluded(
                 "a partition needs the sizes of its parts before it moves an element; use reduce-then-scan",
             )));
+        }
+        if self.algorithm == SelectAlgorithm::Chained && config.has_large_counts {
+            return Err(Error::InvalidPolicy(PolicyConflict::Excluded(LARGE_COUNTS)));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::TopK;
 use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, at_most, in_range};
 use crate::kernels::Kernel;
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
@@ -88,8 +88,8 @@ impl TopKConfig {
         without_indices() => has_indices = false;
         /// Rows of unequal lengths, of up to `columns` keys, which begin at the indices in [`TopKBuffers::segments`]. A row of fewer
         /// than k keys has as many results: in the other slots of its k are keys and values of 0, and indices of 2^32 - 1. Longer rows
-        /// are cut off. By
-        /// [`TopKAlgorithm::Tiles`](super::TopKAlgorithm::Tiles) alone, which limits k; scratch is that of rows of `columns` keys.
+        /// are cut off. Not by [`TopKAlgorithm::Sort`](super::TopKAlgorithm::Sort), so that k is limited; scratch is that of rows of
+        /// `columns` keys, and keys of 8 and 16 bits are no more together.
         segments() => has_segments = true;
         /// A k of its own for each row in [`TopKBuffers::ks`], of which none is greater than k: likewise.
         own_k() => has_own_k = true;
@@ -299,6 +299,10 @@ impl Buffers<TopK> for TopKBuffers {
         if config.has_segments && self.source.size > 0 {
             let key_size = config.source_size();
             let key_count = self.source.size / key_size;
+            if form.is_some() && max > 0 {
+                // Scratch has room for the words of as many.
+                at_most(key_count, size(config.columns.into()), "a top-k of these rows of 8 or 16 bits")?;
+            }
             table.of(form).read("source", &mut self.source, key_count * key_size)?;
             let values_size = key_count.saturating_mul(config.value_size());
             table.read("source_values", &mut self.source_values, values_size)?;

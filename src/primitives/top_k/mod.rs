@@ -1,6 +1,7 @@
 //! Top-k: the k largest or smallest keys of each row of a table, their columns, and their values.
 //!
 //! ```text
+//!   subgroups:  short rows ── rows ──► k keys of each row
 //!   tiles:  rows ── select ──► k keys of each tile ── select ──► … ──► k keys of each row
 //!   sort:   rows ── orders ──► segmented sort of all keys ── take ──► k keys of each row
 //! ```
@@ -10,6 +11,7 @@
 
 mod config;
 mod policy;
+mod rows;
 mod sort;
 mod tiles;
 
@@ -23,6 +25,7 @@ use super::{Count, ScratchCursor};
 use crate::device::{Access, Device, Pipeline, PipelineOptions};
 use crate::error::{Result, at_most};
 use crate::kernels::Kernel;
+use rows::ByRows;
 use sort::BySort;
 use tiles::ByTiles;
 
@@ -69,6 +72,7 @@ pub type TopKPlan = Plan<TopK>;
 ///
 /// | commands | |
 /// |---|---|
+/// | subgroups | a dispatch |
 /// | tiles | a dispatch, and one more, with a barrier, until a row has one tile |
 /// | the sort | a dispatch, a segmented sort and a dispatch, with barriers; not sorted, another sort and dispatch |
 /// | an indirect count | a dispatch and a barrier before each of these |
@@ -84,6 +88,7 @@ pub struct TopK(Way);
 
 #[derive(Debug)]
 enum Way {
+    Rows(ByRows),
     Tiles(ByTiles),
     Sort(Box<BySort>),
 }
@@ -91,6 +96,7 @@ enum Way {
 impl TopK {
     fn recordable(&self) -> &dyn Recordable<Self> {
         match &self.0 {
+            Way::Rows(rows) => rows,
             Way::Tiles(tiles) => tiles,
             Way::Sort(sort) => &**sort,
         }
@@ -107,6 +113,7 @@ impl Primitive for TopK {
 
     fn declare(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
         Ok(Self(match policy.algorithm {
+            TopKAlgorithm::Subgroups => Way::Rows(ByRows::new(device, config, policy)?),
             TopKAlgorithm::Tiles => Way::Tiles(ByTiles::new(device, config, policy)?),
             TopKAlgorithm::Sort => Way::Sort(Box::new(BySort::new(device, config, policy)?)),
         }))
@@ -126,7 +133,7 @@ impl Primitive for TopK {
 
     fn first_access(&self, _: &TopKConfig) -> Access {
         match self.0 {
-            Way::Tiles(_) => Access::COMPUTE,
+            Way::Rows(_) | Way::Tiles(_) => Access::COMPUTE,
             Way::Sort(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
         }
     }
@@ -135,7 +142,7 @@ impl Primitive for TopK {
 impl TopK {
     fn max_count(&self) -> u64 {
         match &self.0 {
-            Way::Tiles(_) => u32::MAX.into(),
+            Way::Rows(_) | Way::Tiles(_) => u32::MAX.into(),
             Way::Sort(sort) => sort.max_count(),
         }
     }
@@ -163,6 +170,7 @@ impl TopKPlan {
     /// or k at most.
     pub fn traffic_size(&self, count: u64) -> u64 {
         let of_row = match &self.primitive.0 {
+            Way::Rows(rows) => rows.row_traffic_size(),
             Way::Tiles(tiles) => tiles.row_traffic_size(),
             Way::Sort(sort) => sort.row_traffic_size(),
         };

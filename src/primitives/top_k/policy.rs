@@ -5,13 +5,15 @@ use std::fmt;
 use super::TopKConfig;
 use crate::device::Capabilities;
 use crate::error::{PolicyConflict, Result, within};
-use crate::primitives::tuning::{self, KernelShape, TunedPart};
+use crate::primitives::tuning::{self, TunedPart};
 use crate::primitives::{Choice, check_subgroups, write_subgroups};
 
 named! {
     /// Algorithm of a top-k.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum TopKAlgorithm {
+        /// Ranks of the keys of short rows, counted in registers: several rows in a subgroup.
+        Subgroups = "subgroups",
         /// Radix select of each tile in a workgroup, then of the selected keys, until one tile of each row is left.
         Tiles = "tiles",
         /// Segmented sort of all keys, of which the first are taken.
@@ -27,9 +29,9 @@ pub struct TopKPolicy {
     pub algorithm: TopKAlgorithm,
     /// Invocations in a workgroup.
     pub workgroup_size: u32,
-    /// Keys per invocation, 1 to 32.
+    /// Keys per invocation, 1 to 32; of [`TopKAlgorithm::Subgroups`] at most, and 1 to 8.
     pub items_per_invocation: u32,
-    /// Bits of a digit of the radix select: 2, 4 or 8; `workgroup_size` is at least 2 to this power.
+    /// Bits of a digit of [`TopKAlgorithm::Tiles`]: 2, 4 or 8; `workgroup_size` is at least 2 to this power.
     pub radix_bits: u32,
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
@@ -39,22 +41,18 @@ impl TopKPolicy {
     /// Maximum k of [`TopKAlgorithm::Tiles`].
     pub const MAX_K: u32 = 4096;
 
+    /// Lanes that hold a row where the library chooses: of 8 keys in each, so that longer rows take tiles. Comparisons grow with the
+    /// square of a row.
+    const MAX_LANES: u32 = 8;
+    /// Maximum items per invocation of [`TopKAlgorithm::Subgroups`].
+    const MAX_ITEMS: u32 = 8;
+
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &TopKConfig) -> Choice<Self> {
         let words = [config.element.words(), 0];
-        let [tiles, few, sort] = [TunedPart::TopK, TunedPart::TopKFew, TunedPart::TopKSort]
-            .map(|part| tuning::shape_of(capabilities, part, words));
-        Self::of_shapes(&tiles, &few, &sort, capabilities, config)
-    }
-
-    /// The policy with the largest shape of a workgroup, that for few keys, and that of the sort; items are keys.
-    fn of_shapes(
-        tuned: &KernelShape,
-        few: &KernelShape,
-        sort: &KernelShape,
-        capabilities: &Capabilities,
-        config: &TopKConfig,
-    ) -> Choice<Self> {
+        let [rows, tuned, few, sort] =
+            [TunedPart::TopKRows, TunedPart::TopK, TunedPart::TopKFew, TunedPart::TopKSort]
+                .map(|part| tuning::shape_of(capabilities, part, words));
         let (columns, k) = (config.columns, config.k);
         let (subgroup_size, most_items) = (tuned.subgroup_size, tuned.items);
         let least = subgroup_size.unwrap_or(capabilities.max_subgroup_size).max(32);
@@ -65,6 +63,16 @@ impl TopKPolicy {
         let large = tiles(limit, most_items);
         let choice = |policy, reason| Choice { policy, reason };
         let fits = |policy: &Self| policy.check(config, capabilities).is_ok();
+        let fewest_lanes = rows.subgroup_size.unwrap_or(capabilities.min_subgroup_size);
+        let in_subgroups = (rows.items > 0).then(|| {
+            let lanes = columns.div_ceil(rows.items).next_power_of_two();
+            let items = columns.div_ceil(lanes.min(fewest_lanes.clamp(1, Self::MAX_LANES)));
+            let size = rows.workgroup_size.max(capabilities.max_subgroup_size);
+            Self { subgroup_size: rows.subgroup_size, ..Self::new(TopKAlgorithm::Subgroups, size, items) }
+        });
+        if let Some(rows) = in_subgroups.filter(fits) {
+            return choice(rows, "lanes of a subgroup hold a row: no shared memory and no barrier");
+        }
         let row = columns.div_ceil(most_items).next_power_of_two().clamp(least, limit);
         let row = tiles(row, columns.div_ceil(row).next_power_of_two().min(most_items));
         if columns <= row.tile_items() && fits(&row) {
@@ -106,6 +114,11 @@ impl TopKPolicy {
         self.workgroup_size * self.items_per_invocation
     }
 
+    /// Lanes of a subgroup that hold a row of [`TopKAlgorithm::Subgroups`].
+    pub(super) const fn cluster_lanes(&self, columns: u32) -> u32 {
+        columns.div_ceil(self.items_per_invocation).next_power_of_two()
+    }
+
     /// Whether one workgroup can copy the values of a row. `Workarounds::LOOPS_END_AT_65535` is of all loops of an
     /// invocation: half is left for the others.
     fn copies_values(&self, config: &TopKConfig) -> bool {
@@ -122,6 +135,25 @@ impl TopKPolicy {
             is_enough,
             "a digit has at most as many values as a workgroup has invocations",
         )?;
+        if self.algorithm == TopKAlgorithm::Subgroups {
+            let lanes = self.subgroup_size.unwrap_or(capabilities.min_subgroup_size);
+            PolicyConflict::check_range(
+                "items_per_invocation",
+                self.items_per_invocation,
+                1..=Self::MAX_ITEMS,
+            )?;
+            PolicyConflict::check(
+                self.cluster_lanes(config.columns) <= lanes,
+                "the invocations of a subgroup hold a row; take tiles",
+            )?;
+            // Of unequal rows one lane may copy values while another of its subgroup fills slots, one after the other: a quarter of
+            // `Workarounds::LOOPS_END_AT_65535` is for each.
+            let words = u64::from(config.columns) * config.value_size() / 4;
+            return PolicyConflict::check(
+                words <= 1 << 14,
+                "the values of a row have at most 2^14 words together; take tiles",
+            );
+        }
         if self.algorithm == TopKAlgorithm::Sort {
             return PolicyConflict::check(
                 !config.is_unequal(),
@@ -160,6 +192,7 @@ impl fmt::Display for TopKPolicy {
         let Self { algorithm, workgroup_size, items_per_invocation, radix_bits, .. } = self;
         write!(f, "top-k: ")?;
         match algorithm {
+            TopKAlgorithm::Subgroups => write!(f, "short rows in subgroups")?,
             TopKAlgorithm::Tiles => write!(f, "tiles, digits of {radix_bits} bits")?,
             TopKAlgorithm::Sort => write!(f, "segmented sort of all keys")?,
         }

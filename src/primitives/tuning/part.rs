@@ -34,6 +34,8 @@ named! {
         SegmentedCluster = "segmented-cluster",
         /// Segments that a small workgroup holds; items are keys.
         SegmentedSmall = "segmented-small",
+        /// Short rows of a top-k; items are keys of each of the lanes that hold a row, 0 for tiles.
+        TopKRows = "top-k-rows",
         /// Radix select of few keys of each tile, of which many run side by side; items are keys.
         TopKFew = "top-k-few",
         /// Radix select of a top-k: the largest workgroup; items are keys.
@@ -119,7 +121,7 @@ impl TunedPart {
             Self::Search => &[Items, WorkgroupSize, SharedSteps, SubgroupSize],
             Self::Merge => &[LoadsInFlight, Items, WorkgroupSize, SubgroupSize],
             Self::Difference | Self::RunLength | Self::Gather => &[Items, WorkgroupSize, SubgroupSize],
-            Self::TopK => &[Items, WorkgroupSize, SubgroupSize],
+            Self::TopKRows | Self::TopK => &[Items, WorkgroupSize, SubgroupSize],
             Self::ReduceByKey | Self::TopKFew | Self::TopKSort => &[Items, WorkgroupSize],
             Self::SegmentedCluster => &[Network, Lanes, Items, WorkgroupSize],
             Self::SegmentedSmall => &[Items, WorkgroupSize],

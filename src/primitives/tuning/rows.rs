@@ -30,6 +30,7 @@ const H200_SCAN: &str = "measured: NVIDIA H200, driver 580.159.04: between the b
                          2^16 elements by 16 tiles without state took 11.2 µs, with state 9.3";
 const H200_FEW: &str = "measured: NVIDIA H200, driver 580.159.04, 2^16 and 2^18 keys";
 const NO_FEW: &str = "without tiles of their own: measured on no such device";
+const NO_ROWS: &str = "none in subgroups: measured on no such device";
 const H200_BY_WORDS: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune, of loads of 4 bytes instead of 16";
 const H200_TUNED: &str = "measured: NVIDIA H200, driver 580.159.04, 2^24 elements, by subsweep tune";
 const NAK: &str = "derived: NAK, Mesa 26.1, Ampere: up to 80 registers; workgroup and early counts as in CUB's Onesweep \
@@ -273,6 +274,8 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(XE2, &[TunedPart::Merge], KernelShape::tile(256, 8).subgroups(16).loads(8), BRW_XE2),
     row(Devices::Cpu, &[TunedPart::Merge], KernelShape::tile(256, 8), LAVAPIPE),
     row(Devices::All, &[TunedPart::Merge], KernelShape::tile(256, 8).loads(8), NO_SPILLS),
+    row(Devices::Cpu, &[TunedPart::TopKRows], KernelShape::tile(128, 8), CPUS),
+    row(Devices::All, &[TunedPart::TopKRows], KernelShape::tile(128, 0), NO_ROWS),
     row(XE, &[TunedPart::TopK], KernelShape::tile(1024, 4).subgroups(16), BRW_XE).keys(2),
     row(XE, &[TunedPart::TopK], KernelShape::tile(1024, 8).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::TopK], KernelShape::tile(1024, 4).subgroups(16), BRW_XE2).keys(2),

@@ -1,8 +1,8 @@
 //! More elements than 32 bits count, or than the oracle has time for: results are checked by what they must be.
 //!
 //! The words of the input are a function of their index. A scan is compared with sums made piece by piece. A sort is right if
-//! its keys ascend and are those of the input, of which a sum of 64-bit hashes is compared. A selection takes at most 2^32 - 1
-//! elements, so that more of them are selected chunk by chunk.
+//! its keys ascend and are those of the input, of which a sum of 64-bit hashes is compared. A selection is compared piece by piece
+//! with what is selected of each piece of the input.
 
 use std::fmt;
 
@@ -12,18 +12,15 @@ use super::workload::Mismatch;
 use subsweep::ElementType;
 use subsweep::device::Recorder;
 use subsweep::error::Result;
-use subsweep::headless::{Gpu, GpuBuffer, SelectInputs};
+use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanBuffers, ScanConfig};
-use subsweep::select::{Comparison, Operands, SelectConfig};
+use subsweep::select::{Comparison, Operands, SelectBuffers, SelectConfig};
 use subsweep::sort::{SortBuffers, SortConfig};
 
 /// Words of a piece, which the host makes or checks at a time.
 const PIECE: u64 = 1 << 22;
 /// Pieces in host memory at a time.
 const BATCH: usize = 16;
-/// Most elements of a chunk of a selection, and the least number of chunks.
-const MAX_SELECTED: u64 = 1 << 28;
-const MIN_CHUNKS: u64 = 4;
 /// Elements below are selected.
 const BELOW: u32 = 0xa000_0000;
 
@@ -36,7 +33,7 @@ enum LargeWork {
     ScanInPlace,
     /// A scan out of place.
     Scan,
-    /// A selection in chunks.
+    /// A selection, with large counts.
     Select,
 }
 
@@ -52,7 +49,7 @@ pub struct LargeCase {
 pub struct LargeResult {
     /// Whether the result is right.
     pub outcome: Outcome,
-    /// GPU time; `None` of a selection, and where the device has no timestamps.
+    /// GPU time; `None` where the device has no timestamps.
     pub time_ns: Option<f64>,
 }
 
@@ -67,9 +64,8 @@ impl LargeCase {
     /// Bytes of the arrays on the device, without scratch other than a sort's.
     pub fn size(&self) -> u64 {
         match self.work {
-            LargeWork::Sort | LargeWork::Scan => 8 * self.count,
+            LargeWork::Sort | LargeWork::Scan | LargeWork::Select => 8 * self.count,
             LargeWork::ScanInPlace => 4 * self.count,
-            LargeWork::Select => 8 * chunk_count(self.count),
         }
     }
 
@@ -186,32 +182,42 @@ fn scan(gpu: &Gpu, count: u64, in_place: bool) -> Result<Checked> {
     Ok((mismatch, time_ns))
 }
 
-/// Elements of a chunk of a selection.
-fn chunk_count(count: u64) -> u64 {
-    count.div_ceil(count.div_ceil(MAX_SELECTED).max(MIN_CHUNKS)).max(1)
-}
-
 fn select(gpu: &Gpu, count: u64) -> Result<Checked> {
-    let chunk = chunk_count(count);
-    let config = SelectConfig::compare(ElementType::U32, Comparison::Less);
-    for first in (0..count).step_by(chunk as usize) {
-        let batches = pieces(first..count.min(first + chunk));
-        let words = batches.flat_map(|batch| in_threads(batch, words)).collect::<Vec<_>>().concat();
-        let inputs = SelectInputs::new(&words).operands(Operands::host(&[BELOW])?);
-        let selected = gpu.select(config, &inputs)?;
-        let got = selected.elements::<u32>()?;
-        let mut expected = words.iter().copied().filter(|&word| word < BELOW);
-        let wrong = (0..).zip(&got).find_map(|(index, &got)| match expected.next() {
-            Some(expected) if expected == got => None,
-            expected => Some((index, expected.unwrap_or(0), got)),
-        });
-        let wrong = wrong.or_else(|| expected.next().map(|expected| (got.len() as u64, expected, 0)));
-        if let Some((index, expected, got)) = wrong {
-            // The index is of the result of this chunk.
-            return Ok((Some(Mismatch { what: "elements selected of a chunk", index, expected, got }), None));
+    let plan = gpu.plan(SelectConfig::compare(ElementType::U32, Comparison::Less).large_counts())?;
+    plan.check_count(count)?;
+    let [source, result] = [gpu.allocate(4 * count)?, gpu.allocate(4 * count)?];
+    let result_count = gpu.allocate(8)?;
+    let scratch = gpu.allocate(plan.scratch_requirements(count).size)?;
+    let selected = |words: Vec<u32>| words.into_iter().filter(|&word| word < BELOW);
+    let sizes = upload(gpu, &source, count, |words| selected(words.to_vec()).count())?;
+    let [from, to, counts] = [&source, &result, &result_count].map(|buffer| buffer.range().addresses());
+    let buffers = SelectBuffers::new(from, to, counts, scratch.range()).operands(Operands::host(&[BELOW])?);
+    let time_ns = submit(gpu, |recorder| plan.record(recorder, &buffers, count))?;
+    let total = sum(sizes.iter().map(|&size| size as u64));
+    let (counted, mut first, mut sizes) = (gpu.read(&result_count, 2)?, 0, sizes.into_iter());
+    for (index, expected) in [total as u32, (total >> 32) as u32].into_iter().enumerate() {
+        let (index, got) = (index as u64, counted[index]);
+        if got != expected {
+            let what = "number of selected elements";
+            return Ok((Some(Mismatch { what, index, expected, got }), time_ns));
         }
     }
-    Ok((None, None))
+    for batch in pieces(0..count) {
+        let read = batch.into_iter().zip(&mut sizes).map(|(piece, size)| -> Result<_> {
+            let (begin, words) = (first, gpu.read_from(&result, 4 * first, size)?);
+            first += size as u64;
+            Ok((piece, begin, words))
+        });
+        let read = read.collect::<Result<Vec<_>>>()?;
+        let wrong = in_threads(read, |(piece, begin, got): (_, u64, Vec<u32>)| {
+            let mut compared = (begin..).zip(selected(words(piece)).zip(got));
+            compared.find(|(_, (expected, got))| expected != got)
+        });
+        if let Some((index, (expected, got))) = wrong.into_iter().flatten().next() {
+            return Ok((Some(Mismatch { what: "selected elements", index, expected, got }), time_ns));
+        }
+    }
+    Ok((None, time_ns))
 }
 
 /// Submits a run, and returns its GPU time.
@@ -311,15 +317,6 @@ mod tests {
                 next = piece.end;
             }
             assert_eq!(next, end);
-        }
-    }
-
-    #[test]
-    fn selections_have_chunks_that_the_plan_takes() {
-        for count in [1, 3, 1 << 20, (1 << 32) + 3, 1 << 40] {
-            let chunk = chunk_count(count);
-            assert!((1..=MAX_SELECTED).contains(&chunk));
-            assert!(count <= MIN_CHUNKS || count.div_ceil(chunk) >= MIN_CHUNKS);
         }
     }
 

@@ -121,6 +121,15 @@ fn rows_have_lengths_and_a_k_of_their_own() {
     assert_eq!(got, npy("<u4", "(4,)", &bytes(&[2, 6, 5, 8])));
 
     refused(&folder, &["topk", &table, "-k", "1", "--segments", &segments], "has rows, and --segments are those of");
+    refused(&folder, &["topk", &input, "-k", "0", "--segments", &segments], "-k 0: a row of");
+    let many = folder.file("many.npy", npy("<u4", "(4,)", &bytes(&[4097, 1, 1, 1])));
+    refused(&folder, &["topk", &input, "--ks", &many, "--segments", &segments], "--ks: 4097 of a row, and up to 4096");
+    // More elements before the first segment than rows of the longest have together, of 8 bits, which are unpacked.
+    let small = folder.file("small.npy", npy("|u1", "(40,)", &[&[9; 38][..], &[1, 2]].concat()));
+    let last = folder.file("last.npy", npy("<u4", "(1,)", &bytes(&[38])));
+    let result = folder.file("small-top.npy", []);
+    run(&mut subsweep(["topk", &small, "-k", "1", "--segments", &last, "-o", &result])).done();
+    assert_eq!(std::fs::read(&result).unwrap()[128..], [2]);
     refused(&folder, &["topk", &input, "--ks", &ks], "has 4 numbers, and ");
     run(&mut subsweep(["topk", &input, "-k", "1", "--ks", &ks])).refused_with_words(2, "--ks");
 }

@@ -97,8 +97,8 @@ fn complete(found: &Table, has_float64: bool) -> Trial {
         let is_chosen = |name: &str| {
             let is_meant = has_float64 || !name.contains(":float64");
             // Clusters count, and merges load key by key, on CPUs alone.
-            let is_of_cpus =
-                name.starts_with("sort/short_segments:key") || name.starts_with("merge/merge:key");
+            let of_cpus = ["sort/short_segments:key", "top_k/rows", "merge/merge:key"];
+            let is_of_cpus = of_cpus.iter().any(|start| name.starts_with(start));
             // Compiled with functions of a fixture.
             let is_absent = !cfg!(feature = "compile-shaders") && name == "sort/merge_runs";
             is_meant

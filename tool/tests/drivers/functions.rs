@@ -519,9 +519,11 @@ fn distances() -> &'static Functions {
             "sort/digit_histogram:key2_bins",
             "sort/onesweep:key2_value1",
             "sort/single_workgroup:key2_value1",
+            "top_k/rows:key1",
             "top_k/select:key1",
             "top_k/orders:key1",
             "top_k/take:key1",
+            "top_k/rows:key2",
             "top_k/select:key2",
             "top_k/orders:key2",
             "top_k/take:key2",
@@ -592,13 +594,13 @@ fn computed_histograms(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Compares selections of computed keys with a sort of each row: of one tile, of several levels of tiles, of rows of unequal
+/// Compares selections of computed keys with a sort of each row: in subgroups, of one tile, of several levels of tiles, of rows of unequal
 /// lengths, and by a sort of all keys.
 fn computed_top_k(gpu: &Gpu) -> Result<(), Failed> {
     let axis = bytemuck::cast_slice(&AXIS);
     for element in [ElementType::U32, ElementType::U64] {
         let is_wide = element == ElementType::U64;
-        for (rows, columns, k) in [(1, 9, 9), (7, 300, 20), (2, 30_001, 100), (2, 9_000, 5_000)] {
+        for (rows, columns, k) in [(5, 9, 6), (7, 300, 20), (2, 30_001, 100), (2, 9_000, 5_000)] {
             let words = random(rows, 5 * rows * columns);
             let keys = distance_keys(&words, is_wide);
             for (is_smallest, is_sorted) in [(false, true), (true, true), (true, false)] {

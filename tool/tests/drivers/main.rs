@@ -5,6 +5,8 @@
 #[cfg(feature = "compile-shaders")]
 mod addresses;
 mod allocations;
+#[cfg(target_os = "linux")]
+mod beyond;
 mod bugs;
 mod canaries;
 mod cases;
@@ -159,6 +161,10 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
                 trials.extend(top_k::trials(&gpu));
                 trials.extend(structures::trials(&gpu));
                 trials.extend(narrow::trials(&gpu));
+                #[cfg(target_os = "linux")]
+                if row.has_products() {
+                    trials.extend(beyond::trials(&gpu, children::is_full()));
+                }
             }
             if row.has_host_trials() || row.has_calls() {
                 trials.extend(long_work::trials(&gpu, row));

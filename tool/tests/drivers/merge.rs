@@ -139,9 +139,10 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("KEY_NUMBERS", element.key_numbers(order)),
             ("DESCENDING", is_descending.into()),
             ("WORDS_PER_VALUE", value_words),
+            ("WIDE_OFFSETS", (index % 3 == 2).into()),
             ("LOADS_IN_FLIGHT", loads),
         ];
-        let constants = if kernel.name.contains(":rounds") { &constants[..] } else { &constants[..4] };
+        let constants = if kernel.name.contains(":rounds") { &constants[..] } else { &constants[..5] };
         let rig = Rig::new(gpu, kernel, workgroup_size, constants)?;
         let case = MergeCase { values: value_words, is_descending, order, ..MergeCase::keys(element) };
         let tile = (items * workgroup_size) as usize;
@@ -179,8 +180,8 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
                     ("b_values", Value::Pointer(&b_values_memory)),
                     ("destination_values", Value::Pointer(&destination_values)),
                     ("indirect_counts", Value::pointer_if(is_on_device, &on_device)),
-                    ("a_count", Value::Number(a_count + beyond)),
-                    ("b_count", Value::Number(b_count + beyond)),
+                    ("a_count", Value::Pair([a_count as u32 + beyond, 0])),
+                    ("b_count", Value::Pair([b_count as u32 + beyond, 0])),
                 ],
                 count.div_ceil(tile),
             )?;
@@ -355,11 +356,16 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let configs = policies.map(|policy| config.policy(policy));
     refused.expect(configs, |error| matches!(error, Error::PolicyExceedsLimits { .. }));
 
-    let huge = AddressRange::new(1 << 40, 1 << 60);
-    let huge = MergeBuffers::new(huge, huge, huge).values(huge, huge, huge);
+    let huge = |index: u64| AddressRange::new(index << 56, 1 << 56);
+    let huge = MergeBuffers::new(huge(1), huge(2), huge(3)).values(huge(4), huge(5), huge(6));
     let direct = |a, b| (Count::Direct(a), Count::Direct(b));
-    for count in [direct(1 << 32, 5), direct(u32::MAX.into(), 1), direct(u64::MAX, u64::MAX)] {
-        let many = refused.record(config, huge, count);
+    let many = refused.record(config, huge, direct(u32::MAX.into(), 1));
+    assert!(matches!(many, Err(Error::TooManyElements { max: 0xffff_ffff, .. })), "{many:?}");
+    let many = refused.record(config.large_counts(), huge, direct(1 << 52, 5));
+    assert!(matches!(many, Err(Error::TooManyElements { what: "one merge of this policy", .. })), "{many:?}");
+    let huge = huge.scratch(refused.scratch(1024, 32));
+    for count in [(Count::Direct(1 << 32), refused.count(2048, 1)), (refused.count(2048, u32::MAX), five)] {
+        let many = refused.record(config.large_counts().indirect_count(), huge, count);
         assert!(matches!(many, Err(Error::TooManyElements { max: 0xffff_ffff, .. })), "{many:?}");
     }
     let mut dry = Recorder::dry(gpu.device());

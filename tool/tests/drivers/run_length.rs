@@ -36,6 +36,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("mismatched ranges are refused", refusals),
         trial("slices of any type are encoded and decoded", slices),
         trial("an encoding of no elements stores 0 runs", no_elements),
+        trial("packed runs are decoded to any address", packed),
     ]
 }
 
@@ -117,6 +118,57 @@ fn encoded_slices(gpu: &Gpu, algorithm: RunLengthAlgorithm) -> Result<(), Failed
     assert_eq!((runs.values::<i64>()?, &runs.counts[..]), (vec![7 << 40, 7, -1], &[2, 1, 1][..]));
     assert_eq!(gpu.run_length_decode(&runs.values::<i64>()?, &runs.counts)?, wide);
     assert!(matches!(runs.values::<u32>(), Ok(words) if words.len() == 6));
+    Ok(())
+}
+
+/// Decodes values of 8 and 16 bits from and to addresses within a word, of which the other bytes stay.
+fn packed(gpu: &Gpu) -> Result<(), Failed> {
+    const GUARD: u8 = 0xa5;
+    const RUNS: u32 = 2000;
+    let lengths: Vec<u32> = (0..RUNS).map(|run| run * 7 % 9).collect();
+    let count = lengths.iter().sum::<u32>() as usize;
+    let counts = gpu.allocate_with(&lengths)?;
+    let total = gpu.allocate(4)?;
+    for (element, size) in [(ElementType::U8, 1), (ElementType::Bf16, 2)] {
+        let plan = gpu.plan(RunLengthConfig::decode(element))?;
+        let scratch = gpu.allocate(plan.scratch_requirements(u64::from(RUNS)).size)?;
+        // A tile of elements that begins within a word takes two workgroups.
+        let tile = plan.policy().tile_items() as usize;
+        assert!(tile < count);
+        let room = (count * size).next_multiple_of(4) + 8;
+        for (first, last, room_for) in [(0, 1, count), (1, 2, tile), (2, 3, 3), (3, 0, 1), (3, 1, 0)] {
+            let [first, last] = [first, last].map(|offset| offset * size as u64 % 4);
+            let words: Vec<u32> =
+                (0..RUNS / 4 * size as u32 + 2).map(|index| index.wrapping_mul(0x9e37_79b9)).collect();
+            let values: &[u8] = bytemuck::cast_slice(&words);
+            let source = gpu.allocate_with(&words)?;
+            let elements = gpu.allocate_with(&vec![u32::from_ne_bytes([GUARD; 4]); room / 4])?;
+            let at = |range: AddressRange, offset: u64, size: usize| {
+                AddressRange::new(range.address + offset, size as u64)
+            };
+            let buffers = RunLengthBuffers::new(
+                at(elements.addresses(), last, room_for * size),
+                at(source.addresses(), first, RUNS as usize * size),
+                counts.addresses(),
+                total.addresses(),
+                scratch.range(),
+            );
+            // SAFETY: the memory is this device's, and alive until `submit` has waited.
+            unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, u64::from(RUNS))) }?;
+            let of_runs = values[first as usize..].chunks(size).zip(&lengths);
+            let decoded = of_runs.flat_map(|(value, &length)| value.repeat(length as usize));
+            let mut expected = vec![GUARD; room];
+            let stored = &mut expected[last as usize..][..room_for * size];
+            stored.iter_mut().zip(decoded).for_each(|(byte, decoded)| *byte = decoded);
+            let got = gpu.read(&elements, room / 4)?;
+            assert_eq!(
+                bytemuck::cast_slice::<u32, u8>(&got),
+                expected,
+                "{element}, {first}, {last}, {room_for}"
+            );
+            assert_eq!(gpu.read(&total, 1)?, [count as u32]);
+        }
+    }
     Ok(())
 }
 
@@ -212,6 +264,15 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let too_many = record(decode, buffers, Count::Direct(1 << 31));
     assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
     assert_unsupported(refused.plan(decode.offsets()), "");
+    for small in [decode, encode.non_trivial(), RunLengthConfig::encode(ElementType::U8)] {
+        assert_unsupported(refused.plan(small.large_counts()), "large counts");
+    }
+    assert_eq!(gpu.plan(encode.large_counts())?.check_count(1 << 40), Ok(()));
+    let on_slices = gpu.run_length_encode(encode.large_counts(), &[1u32]);
+    assert_unsupported(on_slices.map(drop), "slices");
+    let chained = RunLengthPolicy::tuned(RunLengthAlgorithm::Chained, gpu.capabilities(), &encode);
+    let is_policy = |error: &Error| matches!(error, Error::InvalidPolicy { .. });
+    refused.expect([encode.large_counts().policy(chained)], is_policy);
 
     let chosen = RunLengthPolicy::choose(gpu.capabilities(), &encode).policy;
     let tiled = |workgroup_size, items| {

@@ -91,13 +91,17 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
         // Along rows the second shape of each width, and then every third.
         let rows = (index % 3 == 1).then_some([9, 4]);
         let [sorted_length, needle_length] = rows.unwrap_or_default().map(|length: u32| length as usize);
-        let case = SearchCase { is_upper_bound, order, rows, ..SearchCase::lower_bound(element) };
+        // The third shape of each width, and every third from there.
+        let has_large_counts = index % 3 == 2;
+        let case =
+            SearchCase { is_upper_bound, order, rows, has_large_counts, ..SearchCase::lower_bound(element) };
         let constants = [
             ("ITEMS_PER_INVOCATION", 8),
             ("KEY_NUMBERS", element.key_numbers(order)),
             ("UPPER", is_upper_bound.into()),
             ("SHARED_STEPS", shared_steps),
             ("ALONG_ROWS", rows.is_some().into()),
+            ("WIDE_OFFSETS", has_large_counts.into()),
         ];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let tile = 8 * workgroup_size as usize;
@@ -119,7 +123,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
 
             let sorted_memory = Memory::of(gpu, &sorted, Alignment::Words)?;
             let needle_memory = Memory::of(gpu, &needles, Alignment::Words)?;
-            let positions = Memory::poisoned(gpu, needle_count, Alignment::Words)?;
+            let positions = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
             let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
             let sorted_on_device = Memory::of(gpu, &[sorted_count as u32], Alignment::Words)?;
             rig.run(
@@ -131,7 +135,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                     ("indirect_sorted_count", Value::pointer_if(is_on_device, &sorted_on_device)),
                     ("tile_count", Value::Number(tile_count)),
                     ("last_extent", Value::Number(last_extent)),
-                    ("sorted_count", Value::Number(host_count)),
+                    ("sorted_count", Value::Pair([host_count as u32, 0])),
                     ("sorted_length", Value::Number(sorted_length)),
                     ("needle_length", Value::Number(needle_length)),
                 ],
@@ -179,6 +183,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let needles = [0.0, -0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.0, -1e-45];
     assert_eq!(gpu.search(lower(ElementType::F32), &sorted, &needles)?, [2, 2, 7, 7, 6, 0, 5, 2]);
     assert_eq!(gpu.search(upper(ElementType::F32), &sorted, &needles)?, [4, 4, 9, 9, 7, 1, 5, 2]);
+    assert_eq!(gpu.search_large(upper(ElementType::F32), &sorted, &needles)?, [4, 4, 9, 9, 7, 1, 5, 2]);
     let [doubles, double_needles] =
         [&sorted[..], &needles].map(|keys| keys.iter().map(|&key| f64::from(key)).collect::<Vec<_>>());
     assert_eq!(gpu.search(lower(ElementType::F64), &doubles, &double_needles)?, [2, 2, 7, 7, 6, 0, 5, 2]);
@@ -197,14 +202,16 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
 
     let mismatch = gpu.search(lower(ElementType::F32), &[1u32], &[1]);
     assert!(matches!(mismatch, Err(Error::ElementMismatch { .. })), "{mismatch:?}");
-    let mut positions = [7; 2];
-    let ragged =
-        gpu.prepare_search(lower(ElementType::U64), bytes(&[1, 2, 3]), bytes(&[]), &mut positions).err();
-    assert_eq!(ragged, Some(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
-    let short =
-        gpu.prepare_search(lower(ElementType::U32), bytes(&[1]), bytes(&[1, 2, 3]), &mut positions).err();
-    assert_eq!(short, Some(Error::RangeTooSmall { what: "the result", needed: 12, got: 8 }));
-    gpu.prepare_search(lower(ElementType::U32), bytes(&[1, 3]), bytes(&[2]), &mut positions)?.run()?;
+    let mut positions = [7u32; 2];
+    let mut prepare = |config, sorted: &[u8], needles: &[u8]| {
+        let positions = bytemuck::cast_slice_mut(&mut positions);
+        gpu.prepare_search(config, sorted, needles, positions).and_then(|search| search.run())
+    };
+    let ragged = prepare(lower(ElementType::U64), bytes(&[1, 2, 3]), bytes(&[]));
+    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    let short = prepare(lower(ElementType::U32), bytes(&[1]), bytes(&[1, 2, 3]));
+    assert_eq!(short, Err(Error::RangeTooSmall { what: "the result", needed: 12, got: 8 }));
+    prepare(lower(ElementType::U32), bytes(&[1, 3]), bytes(&[2]))?;
     assert_eq!(positions, [1, 7]);
     Ok(())
 }
@@ -298,6 +305,11 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         refused.expect_sizes(config.indirect_count(), buffers, count, &[&counts[..], &ranges].concat());
         refused.expect_direct_only(config, buffers, count);
     }
+
+    let in_rows = config.along_rows(3, 3).large_counts();
+    refused.expect([in_rows], |error| matches!(error, Error::Unsupported { .. }));
+    let large = gpu.search(SearchConfig::lower_bound(ElementType::U32).large_counts(), &[1u32], &[1]);
+    assert!(matches!(large, Err(Error::Unsupported { .. })), "{large:?}");
 
     let policies = [
         SearchPolicy::tiled(0, 4, 4),

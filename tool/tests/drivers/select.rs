@@ -15,7 +15,7 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes;
 use super::primitive::{Primitive, outcome};
-use super::refused::Refused;
+use super::refused::{Refused, assert_unsupported};
 
 pub const PRIMITIVE: Primitive = Primitive {
     check: passes::select::check,
@@ -230,6 +230,26 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let too_many = record(flags, short, Count::Direct(1 << 32));
     assert!(matches!(too_many, Err(Error::TooManyElements { .. })), "{too_many:?}");
 
+    // With large counts, numbers are of 64 bits.
+    let large = config.large_counts();
+    let written =
+        [("destination", 40), ("destination_values", 40), ("destination_indices", 80), ("counts", 8)];
+    let scratch_size = gpu.plan(large)?.scratch_requirements(10).size;
+    let mut in_room = buffers.indices(at(320, 80));
+    in_room.counts = at(440, 8);
+    refused.expect_sizes(large, in_room, ten, &[&read[..], &written, &[("scratch", scratch_size)]].concat());
+    for wide in [flags.values(3), SelectConfig::flags8(3), SelectConfig::flags8_of(ElementType::U8)] {
+        assert_unsupported(refused.plan(wide.large_counts()), "large counts");
+        assert_eq!(wide.large_counts_for(1 << 32), wide);
+    }
+    refused.plan(SelectConfig::flags8(3).without_elements().indices().large_counts())?;
+    refused.plan(SelectConfig::flags8_of(ElementType::U8).partition().large_counts())?;
+    assert_eq!(flags.large_counts_for((1 << 32) - 1), flags);
+    assert_eq!(flags.large_counts_for(1 << 32), flags.large_counts());
+    let plan = gpu.plan(flags.large_counts())?;
+    assert_eq!(plan.check_count(1 << 40), Ok(()));
+    assert_eq!(plan.max_count(), u64::from(u32::MAX) * u64::from(plan.policy().tile_items()));
+
     let capabilities = gpu.capabilities();
     let tuned = SelectPolicy::tuned(SelectAlgorithm::ReduceThenScan, capabilities, &config);
     let chained = SelectPolicy::tuned(SelectAlgorithm::Chained, capabilities, &config);
@@ -238,6 +258,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     };
     let configs = [
         config.partition().policy(chained),
+        large.policy(chained),
         config.policy(tiled(tuned.workgroup_size, 33)),
         config.policy(tiled(tuned.workgroup_size, 0)),
         config.policy(tiled(33, 4)),

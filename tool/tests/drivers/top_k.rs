@@ -52,7 +52,7 @@ fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
 
-/// Both algorithms, with rows of several tiles.
+/// All algorithms, with rows of several tiles where they may be.
 fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let (rows, columns) = (COUNT / 1000, 1000);
     let config = TopKConfig::largest(ElementType::U32, columns, 10);
@@ -65,7 +65,9 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let Count::Indirect { address, .. } = room.count() else { unreachable!("its count is indirect") };
     let mut subjects = Vec::new();
     for algorithm in TopKAlgorithm::ALL {
-        let config = config.policy(TopKPolicy::new(algorithm, 2 * lanes, 2));
+        let (columns, items) = if algorithm == TopKAlgorithm::Subgroups { (32, 8) } else { (columns, 2) };
+        let config = TopKConfig::largest(ElementType::U32, columns, 10);
+        let config = config.policy(TopKPolicy::new(algorithm, 2 * lanes, items));
         for config in [config.values(1), config.unsorted()] {
             for count in [Count::Direct(rows.into()), Count::Indirect { address, max: rows }] {
                 let config = if let Count::Direct(_) = count { config } else { config.indirect_count() };
@@ -223,7 +225,7 @@ fn last_values(gpu: &Gpu) -> Result<(), Failed> {
     let range = |index: u64| AddressRange::new(index << 32, 1 << 30);
     let values = [range(3), range(4)];
     let refused = Refused::new(gpu)?;
-    for algorithm in TopKAlgorithm::ALL {
+    for algorithm in [TopKAlgorithm::Tiles, TopKAlgorithm::Sort] {
         let policy = TopKPolicy::new(algorithm, small_workgroup(gpu), 2);
         for words in [0, 1] {
             let config =
@@ -252,19 +254,20 @@ fn last_values(gpu: &Gpu) -> Result<(), Failed> {
 
 /// One recording of each algorithm, for counts from 0 to more than its maximum.
 fn counts(gpu: &Gpu) -> Result<(), Failed> {
-    let (max, columns, k) = (20, 300, 9);
-    let case = TopKCase::largest(ElementType::U32, columns, k);
-    let input: Vec<_> = random(8, (max * columns) as usize).into_iter().map(|word| word % 90).collect();
-    let source = Memory::of(gpu, &input, Alignment::Words)?;
-    let expected: Vec<_> = input
-        .chunks(columns as usize)
-        .flat_map(|row| case.selected(row))
-        .map(|column| column as u32)
-        .collect();
+    let (max, k) = (20, 9);
     for algorithm in TopKAlgorithm::ALL {
+        let (columns, items) = if algorithm == TopKAlgorithm::Subgroups { (30, 8) } else { (300, 2) };
+        let case = TopKCase::largest(ElementType::U32, columns, k);
+        let input: Vec<_> = random(8, (max * columns) as usize).into_iter().map(|word| word % 90).collect();
+        let source = Memory::of(gpu, &input, Alignment::Words)?;
+        let expected: Vec<_> = input
+            .chunks(columns as usize)
+            .flat_map(|row| case.selected(row))
+            .map(|column| column as u32)
+            .collect();
         let config = TopKConfig::largest(ElementType::U32, columns, k).without_keys().indirect_count();
-        let plan =
-            TopKPlan::new(gpu.device(), config.policy(TopKPolicy::new(algorithm, small_workgroup(gpu), 2)))?;
+        let policy = TopKPolicy::new(algorithm, small_workgroup(gpu), items);
+        let plan = TopKPlan::new(gpu.device(), config.policy(policy))?;
         let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
         for stored in [0, 1, 19, max, max + 1, u32::MAX] {
             let rows = stored.min(max) as usize;
@@ -318,6 +321,8 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let tiles = |size, items| TopKPolicy::new(TopKAlgorithm::Tiles, size, items);
     let size = small_workgroup(gpu);
     let wide = TopKConfig::largest(ElementType::U32, 40_000, 2000);
+    let subgroups = |items| TopKPolicy::new(TopKAlgorithm::Subgroups, size, items);
+    let lanes = gpu.device().capabilities().min_subgroup_size;
     for (config, policy) in [
         (config, tiles(0, 4)),
         (config, tiles(33, 4)),
@@ -327,6 +332,9 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
         (config, tiles(size, 4).with_radix_bits(1)),
         (config, tiles(32, 4).with_radix_bits(8)),
         (config, tiles(size, 4).with_subgroup_size(3)),
+        (config, subgroups(9)),
+        (TopKConfig::largest(ElementType::U32, 8 * lanes + 1, 1), subgroups(8)),
+        (TopKConfig::largest(ElementType::U32, lanes + 1, 1), subgroups(1)),
         (wide, tiles(size, 4)),
         (TopKConfig::largest(ElementType::U32, 9 * size, 9 * size).values(4096), tiles(size, 9)),
         (TopKConfig::largest(ElementType::U32, 8000, 4097), tiles(256, 32)),

@@ -18,6 +18,10 @@ fn even_edges_are_those_of_numpy() {
     assert_eq!(edges(u32, 3, [0.1, 0.7]), bits(&[0.1, 0.3, 0.5, 0.7]));
     let f32 = [0.1f32, 0.3, 0.5, 0.7].map(f64::from);
     assert_eq!(edges(ElementType::F32, 3, [0.1, 0.7]), bits(&f32));
+    let f16 = [0.099_975_585_937_5, 0.300_048_828_125, 0.5, 0.700_195_312_5];
+    assert_eq!(edges(ElementType::F16, 3, [0.1, 0.7]), bits(&f16));
+    // numpy promotes ml_dtypes.bfloat16 and a number of Python to f64.
+    assert_eq!(edges(ElementType::Bf16, 3, [0.1, 0.7]), bits(&[0.1, 0.3, 0.5, 0.7]));
     let least = f64::from_bits(1);
     let refused = even_edges(u32, 3, [0.0, least]);
     assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("too few numbers")));

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use anyhow::Result;
 use clap::Args;
-use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
+use subsweep::merge::{MergeConfig, MergePolicy};
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Format, Table, TableShape, Taken};
 
@@ -53,8 +53,7 @@ pub struct MergeArgs {
     pub values_output: Option<OsString>,
 }
 
-const TAKEN: Taken =
-    Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: MergePlan::MAX_COUNT };
+const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
 
 impl Run for MergeArgs {
     fn run(&self, common: &Common) -> Result<()> {
@@ -70,14 +69,6 @@ impl Run for MergeArgs {
         let (a, b) = (a?, b?);
         check_types(&keys_sources, &a, &b)?;
         let counts = [a.shape.rows(), b.shape.rows()];
-        if counts[0] as u64 + counts[1] as u64 > MergePlan::MAX_COUNT {
-            let max = MergePlan::MAX_COUNT;
-            return Err(Ended::usage(format!(
-                "{} and {}: hold more than {max} elements together, which is the most that is taken; split them",
-                keys_sources[0], keys_sources[1]
-            ))
-            .into());
-        }
         let values = match &values_sources[..] {
             [a_source, b_source] => {
                 let mut a_values = files::read_values(a_source, counts[0] as u64)?;

@@ -107,9 +107,14 @@ impl Run for SearchArgs {
             None => config,
         };
         let count = needles.shape.element_count();
-        let mut positions = files::zeroed(count, "the result")?;
+        let mut positions: Vec<u32> = files::zeroed(count, "the result")?;
         device::run_whole(&gpu, format_args!("searching for {count} elements"), || {
-            gpu.prepare_search(config, &sorted.payload, &needles.payload, &mut positions)
+            gpu.prepare_search(
+                config,
+                &sorted.payload,
+                &needles.payload,
+                bytemuck::cast_slice_mut(&mut positions),
+            )
         })?;
         Ok(outputs.commit([Table::of_u32(needles.format, needles.shape, &positions)])?)
     }

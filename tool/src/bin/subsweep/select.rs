@@ -280,13 +280,23 @@ impl Selection<'_> {
         }
         device::check_inputs(common, &job)?;
         let takes_rows = self.by.flags.is_some() || self.keys.is_some();
+        // Indices and sizes of parts are u32.
+        let is_counted = self.moved.indices.is_some() || self.count.is_some();
         let taken = Taken {
             elements: &ElementType::ALL,
             max_dimensions: if takes_rows { 2 } else { 1 },
-            max_count: if takes_rows { u64::MAX } else { SelectPlan::MAX_COUNT },
+            max_count: if is_counted && !takes_rows { SelectPlan::MAX_COUNT } else { u64::MAX },
         };
         let mut input = files::read(&input_source, self.files.element, &taken)?;
         let count = input.shape.rows() as u64;
+        if is_counted && count > SelectPlan::MAX_COUNT {
+            let max = SelectPlan::MAX_COUNT;
+            let what = "--indices and --count are of 32 bits; leave them out, or split the file";
+            return Err(Ended::usage(format!(
+                "{input_source}: has {count} rows, of which up to {max} are counted: {what}"
+            ))
+            .into());
+        }
         let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
         let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
         let mut values =
@@ -346,8 +356,8 @@ impl Selection<'_> {
 
     /// The sizes of all parts of `count` elements, of which the device counts all but the last; of a selection the number of
     /// the selected.
-    fn sizes(&self, counts: &[u32], count: u64) -> Vec<u64> {
-        let mut sizes: Vec<_> = counts.iter().copied().map(u64::from).collect();
+    fn sizes(&self, counts: &[u64], count: u64) -> Vec<u64> {
+        let mut sizes = counts.to_vec();
         if self.is_partition() {
             sizes.push(count - sizes.iter().sum::<u64>());
         }

@@ -144,12 +144,26 @@ impl TopKArgs {
             ))
         })?;
         let all_k = rows.ks.as_ref().map(|ks| ks.iter().copied().max().unwrap_or(0));
-        let k = self.k.or(all_k).unwrap_or(0);
         // Of unequal rows some may be shorter than k, or none is selected of.
-        let (k, columns) = match (&rows.segments, &rows.ks) {
-            (None, None) => (k, columns),
-            (None, Some(_)) => (k.max(1), columns),
-            (Some(_), _) => (k.max(1), columns.max(k).max(1)),
+        let k = match (self.k, all_k) {
+            (Some(k), _) if rows.segments.is_some() => k.min(columns.max(1)),
+            (Some(k), _) => k,
+            (None, all_k) => all_k.unwrap_or(0).max(1),
+        };
+        if !rows.are_equal() && k > TopKPolicy::MAX_K {
+            let option = if self.k.is_some() { "-k" } else { "--ks" };
+            let max = TopKPolicy::MAX_K;
+            let what = format!(
+                "{option}: {k} of a row, and up to {max} are selected of such; sort them by --segments"
+            );
+            return Err(Ended::usage(what));
+        }
+        let columns = match &rows.segments {
+            // With what precedes the first one, rows of so many elements hold all.
+            Some(segments) => {
+                columns.max(k).max(table.shape.rows().div_ceil(segments.len().max(1)) as u32).max(1)
+            }
+            None => columns,
         };
         if k == 0 || k > columns {
             return Err(match columns {

@@ -32,6 +32,8 @@ pub struct MergeCase {
     pub order: FloatOrder,
     /// The part of the keys that is `a`.
     pub part: MergePart,
+    /// Whether the plan takes 2^32 keys and more.
+    pub has_large_counts: bool,
     /// Host or indirect count of `a`.
     pub count_from: CountFrom,
     /// Host or indirect count of `b`.
@@ -109,6 +111,7 @@ impl MergeCase {
             is_descending: false,
             order: FloatOrder::Total,
             part: MergePart::Half,
+            has_large_counts: false,
             count_from: CountFrom::Host,
             b_count_from: CountFrom::Host,
             has_small_tiles: false,
@@ -120,6 +123,7 @@ impl MergeCase {
     pub const fn config(&self) -> MergeConfig {
         let config = MergeConfig::keys(self.element).values(self.values).order(self.order);
         let config = if self.is_descending { config.descending() } else { config };
+        let config = if self.has_large_counts { config.large_counts() } else { config };
         let is_indirect = self.count_from.is_indirect() || self.b_count_from.is_indirect();
         if is_indirect { config.indirect_count() } else { config }
     }
@@ -204,7 +208,8 @@ impl fmt::Display for MergeCase {
         }
         f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
         let counts = [self.count_from.parameter(), self.b_count_from.parameter_of("b-count")].concat();
-        write!(f, ";a={}{counts}", self.part.name())?;
+        let large = if self.has_large_counts { ";counts=wide" } else { "" };
+        write!(f, ";a={}{large}{counts}", self.part.name())?;
         let policy = if self.has_small_tiles { "small" } else { "default" };
         write!(f, ";policy={policy};misalign={}", self.misalignment)
     }
@@ -277,6 +282,8 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     for element in [ElementType::F32, ElementType::F64] {
         let default = MergeCase { values: 1, ..MergeCase::keys(element) };
         cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+        let large = MergeCase { has_large_counts: true, ..MergeCase::keys(element) };
+        cases.push(large.case(8195, Input::EdgeValues));
     }
     cases
 }

@@ -12,6 +12,7 @@ use crate::harness::expected::PackedForm;
 use crate::harness::inputs::Input;
 use subsweep::gather::GatherConfig;
 use subsweep::reduce::{ReduceConfig, ReduceRuns};
+use subsweep::run_length::RunLengthConfig;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator};
 use subsweep::select::{Comparison, Predicate};
 use subsweep::sort::{SortAlgorithm, SortConfig};
@@ -115,7 +116,8 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
         SelectCase { parts: 2, ..select(Predicate::Flags32) }.into(),
         runs.clone().into(),
-        RunLengthCase { coding: RunLengthCoding::NonTrivial, has_offsets: true, ..runs }.into(),
+        RunLengthCase { coding: RunLengthCoding::NonTrivial, has_offsets: true, ..runs.clone() }.into(),
+        RunLengthCase { coding: RunLengthCoding::Decode, is_cut: true, ..runs }.into(),
         difference.clone().into(),
         DifferenceCase { columns: 3, is_along_rows: true, misalignment: 8, ..difference.clone() }.into(),
         DifferenceCase { columns: 3, keeps_first: true, ..difference }.into(),
@@ -173,6 +175,8 @@ pub(super) fn selectable_plans() -> Vec<PlanConfig> {
         ReduceConfig::new(ScanOperator::Min, I16).runs(ReduceRuns::FixedSize(40)).into(),
         GatherConfig::of(U8).into(),
         GatherConfig::of(U16).into(),
+        RunLengthConfig::decode(U8).into(),
+        RunLengthConfig::decode(U16).into(),
     ]
 }
 

@@ -15,11 +15,19 @@ pub struct PlanConfig(Arc<dyn Declare>);
 /// A [`Config`] whose primitive is not known.
 trait Declare: Debug + Send + Sync {
     fn declare(&self, device: &Device) -> Result<Vec<Pipeline>>;
+
+    #[cfg(test)]
+    fn check(&self, capabilities: &Capabilities) -> Result<()>;
 }
 
 impl<C: Config> Declare for C {
     fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
         Ok(Plan::<C::Primitive>::declare(device, *self)?.pipelines().cloned().collect())
+    }
+
+    #[cfg(test)]
+    fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        self.checked_policy(capabilities).map(drop)
     }
 }
 
@@ -61,5 +69,14 @@ impl PlanConfig {
     /// Those of the plan, except the compiler's.
     pub(in crate::harness) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
         self.0.declare(device)
+    }
+
+    /// Checks the configuration, as a plan does.
+    ///
+    /// # Errors
+    /// Those of the configuration, and of its policy.
+    #[cfg(test)]
+    pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
+        self.0.check(capabilities)
     }
 }

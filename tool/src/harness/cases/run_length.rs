@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::pairwise::{CoveringSet, InputTurns, axis};
+use super::select::of_index_size;
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues,
-    floats_parameter, ordered_types, small_workgroup, uniform_cases,
+    floats_parameter, in_memory, ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -43,6 +44,8 @@ pub struct RunLengthCase {
     pub algorithm: Option<RunLengthAlgorithm>,
     /// Whether tiles are small, so that few elements take many.
     pub has_small_tiles: bool,
+    /// Whether the counts, offsets and number of an encoding are u64, for 2^32 elements and more.
+    pub has_large_counts: bool,
     /// Host or indirect count.
     pub count_from: CountFrom,
     /// Offset of the ranges from a multiple of 16, in bytes.
@@ -109,6 +112,7 @@ impl RunLengthCase {
             is_cut: false,
             algorithm: None,
             has_small_tiles: false,
+            has_large_counts: false,
             count_from: CountFrom::Host,
             misalignment: 0,
         }
@@ -128,6 +132,7 @@ impl RunLengthCase {
         };
         let config = if self.has_offsets { config.offsets() } else { config }.order(self.order);
         let config = if self.has_values { config } else { config.without_values() };
+        let config = if self.has_large_counts { config.large_counts() } else { config };
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
@@ -143,19 +148,22 @@ impl RunLengthCase {
             (policy.select.workgroup_size, policy.select.items_per_invocation) =
                 (small_workgroup(capabilities), 4);
             let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-            let small = PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(ElementType::U32));
-            (policy.select.scan, policy.scan) = (small, small);
+            let counts = if self.has_large_counts { ElementType::U64 } else { ElementType::U32 };
+            let small = |of| PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(of));
+            (policy.select.scan, policy.scan) = (small(counts), small(ElementType::U32));
         }
         policy
     }
 
     /// Whether a plan exists, and no other case is the same.
     fn is_valid(&self) -> bool {
+        let is_selected = self.algorithm != Some(RunLengthAlgorithm::Chained);
         match self.coding {
-            RunLengthCoding::Encode => !self.is_cut,
+            RunLengthCoding::Encode => !self.is_cut && (is_selected || !self.has_large_counts),
+            _ if self.has_large_counts => false,
             RunLengthCoding::NonTrivial => !self.is_cut && self.has_offsets,
             RunLengthCoding::Decode => {
-                let is_plain = !self.has_offsets && self.algorithm != Some(RunLengthAlgorithm::Chained);
+                let is_plain = !self.has_offsets && is_selected;
                 is_plain && (self.has_values || self.element == ElementType::U32)
             }
         }
@@ -215,10 +223,12 @@ impl RunLengthCase {
             ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
         };
         let (has_values, has_offsets) = (self.has_values, self.has_offsets);
+        let index_size = plan.config().index_size();
         let expected = move |_: &[u32]| {
             let values = if has_values { data.values.clone() } else { Vec::new() };
-            let offsets = if has_offsets { data.offsets.clone() } else { Vec::new() };
-            (Expected::exact(values), vec![vec![run_count], data.counts.clone(), offsets])
+            let offsets = if has_offsets { &data.offsets[..] } else { &[] };
+            let numbers = [&[run_count], &data.counts[..], offsets];
+            (Expected::exact(values), numbers.map(|numbers| of_index_size(numbers, index_size)).into())
         };
         let traffic_size = plan.traffic_size(count, all_count, run_count.into());
         Prepared::new(traffic_size, plan, Default::default(), counted, needs, expected)
@@ -235,7 +245,12 @@ impl RunLengthCase {
         let room = self.count_from.room(run_count) as usize;
         lengths.resize(room, 3);
         values.resize(room * self.element.words() as usize, 7);
-        Decoded { run_count, values: Arc::new(values), lengths: Arc::new(lengths), elements: decoded }
+        Decoded {
+            run_count,
+            values: in_memory(self.element, &Arc::new(values)),
+            lengths: Arc::new(lengths),
+            elements: decoded,
+        }
     }
 
     fn prepare_decoding(
@@ -252,18 +267,22 @@ impl RunLengthCase {
         // More than there are, unless they are cut.
         let room = count + if self.is_cut { 0 } else { 5 };
         let element_size = self.element.size() as u64;
-        let stored_size = element_size * if self.is_cut { count - count.div_ceil(4) } else { count };
+        let stored_count = if self.is_cut { count - count.div_ceil(4) } else { count };
         let needs = Needs {
             destination: "elements",
             values: &["result_count"],
-            ..Needs::new(room, self.misalignment, operands)
+            ..Needs::new(room, self.misalignment, operands).of(self.element)
         };
         let mut buffers = RunLengthBuffers::default();
         // The end of an element that does not fit is not written.
-        buffers.elements.size =
-            if self.is_cut { stored_size + element_size - 4 } else { room * element_size };
+        buffers.elements.size = if self.is_cut {
+            stored_count * element_size + element_size.saturating_sub(4)
+        } else {
+            room * element_size
+        };
+        let stored_words = stored_count as usize * self.element.words() as usize;
         let expected = move |_: &[u32]| {
-            let elements = data.elements[..stored_size as usize / 4].to_vec();
+            let elements = data.elements[..stored_words].to_vec();
             (Expected::exact(elements), vec![vec![count as u32]])
         };
         let traffic_size = plan.traffic_size(count, run_count, run_count);
@@ -289,6 +308,9 @@ impl fmt::Display for RunLengthCase {
         }
         if self.is_cut {
             write!(f, ";room=less")?;
+        }
+        if self.has_large_counts {
+            write!(f, ";counts=wide")?;
         }
         if let Some(algorithm) = self.algorithm {
             write!(f, ";algorithm={}", algorithm.name())?;
@@ -356,6 +378,7 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<RunLengthCase>; 2]
             case.coding = coding;
         }),
         axis(&[true, false], |case, has_offsets| case.has_offsets = has_offsets),
+        axis(&[false, true], |case, is_large| case.has_large_counts = is_large),
         axis(&RunLengthAlgorithm::ALL.map(Some), |case, algorithm| case.algorithm = algorithm),
     ];
     let of_decoding = [axis(&[false, true], |case: &mut RunLengthCase, is_cut| case.is_cut = is_cut)];
@@ -396,12 +419,14 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<RunLengthCase> {
         ]
         .map(|case| RunLengthCase { algorithm: Some(algorithm), ..case })
     });
+    // By selection alone.
+    let large = RunLengthCase { has_offsets: true, has_large_counts: true, ..encode.clone() };
     let decodings = [
         decode.clone(),
         RunLengthCase { element: ElementType::I64, ..decode.clone() },
         RunLengthCase { has_values: false, ..decode },
     ];
-    encodings.chain(decodings).collect()
+    encodings.chain([large]).chain(decodings).collect()
 }
 
 /// Each of [`selectable_works`] in several tiles, misaligned, and with an indirect count.

@@ -33,6 +33,8 @@ pub struct SearchCase {
     pub sorted_count: Option<u64>,
     /// Sorted keys and needles of a row, each of which is searched by itself.
     pub rows: Option<[u32; 2]>,
+    /// Whether positions are u64.
+    pub has_large_counts: bool,
     /// Host or indirect count of the needles.
     pub count_from: CountFrom,
     /// Host or indirect count of the sorted keys.
@@ -52,6 +54,7 @@ impl SearchCase {
             order: FloatOrder::Numpy,
             sorted_count: None,
             rows: None,
+            has_large_counts: false,
             count_from: CountFrom::Host,
             sorted_count_from: CountFrom::Host,
             has_small_tiles: false,
@@ -70,6 +73,7 @@ impl SearchCase {
             Some([sorted_length, needle_length]) => config.along_rows(sorted_length, needle_length),
             None => config,
         };
+        let config = if self.has_large_counts { config.large_counts() } else { config };
         let is_indirect = self.count_from.is_indirect() || self.sorted_count_from.is_indirect();
         if is_indirect { config.indirect_count() } else { config }
     }
@@ -115,7 +119,7 @@ impl SearchCase {
         by_type!(element_type(config), sorted_words(keys, config.float_order()))
     }
 
-    /// The position of each needle by numpy's definition, in all keys or in its row.
+    /// The position of each needle by numpy's definition, in all keys or in its row, as words.
     pub fn positions(config: &SearchConfig, sorted: &[u32], needles: &[u32]) -> Vec<u32> {
         let of = |(sorted, needles): (&[u32], &[u32])| -> Vec<u32> {
             by_type!(element_type(config), positions_of(config, sorted, needles))
@@ -144,8 +148,12 @@ fn positions_of<N: Number + Key + Sync>(config: &SearchConfig, sorted: &[u32], n
         Ordering::Equal => config.is_upper_bound(),
         Ordering::Greater => false,
     };
-    let position = |needle: &N| sorted.partition_point(|key| counts(key, needle)) as u32;
-    let positions = |needles: &[N]| needles.iter().map(position).collect::<Vec<_>>();
+    let high_words: &[u32] = if config.position_size() == 8 { &[0] } else { &[] };
+    let position = |needle: &N| {
+        let position = sorted.partition_point(|key| counts(key, needle)) as u32;
+        std::iter::once(position).chain(high_words.iter().copied())
+    };
+    let positions = |needles: &[N]| needles.iter().flat_map(position).collect::<Vec<_>>();
     in_threads(needles.chunks(1 << 16).collect(), positions).concat()
 }
 
@@ -158,6 +166,9 @@ impl fmt::Display for SearchCase {
             (Some([sorted, needles]), _) => write!(f, ";rows={sorted}:{needles}")?,
             (None, Some(count)) => write!(f, ";sorted={count}")?,
             (None, None) => write!(f, ";sorted=n")?,
+        }
+        if self.has_large_counts {
+            write!(f, ";counts=wide")?;
         }
         let sorted_count = self.sorted_count_from.parameter_of("sorted-count");
         let policy = if self.has_small_tiles { "small" } else { "default" };
@@ -253,6 +264,11 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     });
     let default = SearchCase::lower_bound(ElementType::F32);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
+    // Keys of each width, whose kernels differ.
+    for (element, is_upper_bound) in [(ElementType::F32, false), (ElementType::U64, true)] {
+        let large = SearchCase { is_upper_bound, has_large_counts: true, ..SearchCase::lower_bound(element) };
+        cases.push(large.case(4099, Input::EdgeValues));
+    }
     cases
 }
 

@@ -47,6 +47,8 @@ pub struct SelectCase {
     pub has_small_tiles: bool,
     /// Whether a single pass in small tiles reads statuses by loads, publishes by stores, and looks back over windows.
     pub has_windows: bool,
+    /// Whether counts and indices are u64, for 2^32 elements and more.
+    pub has_large_counts: bool,
     /// Host or indirect count.
     pub count_from: CountFrom,
     /// Offset of the ranges from a multiple of 16, in bytes.
@@ -86,6 +88,7 @@ impl SelectCase {
             algorithm: None,
             has_small_tiles: false,
             has_windows: false,
+            has_large_counts: false,
             count_from: CountFrom::Host,
             misalignment: 0,
         }
@@ -104,8 +107,8 @@ impl SelectCase {
             (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 4);
             policy.summed_tiles = 3;
             let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
-            policy.scan =
-                PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(ElementType::U32));
+            let counts = if self.has_large_counts { ElementType::U64 } else { ElementType::U32 };
+            policy.scan = PolicyName::Small.scan(capabilities, scan, &ScanConfig::inclusive(counts));
         }
         policy
     }
@@ -133,6 +136,7 @@ impl SelectCase {
             2 => config.partition(),
             _ => config.partition_in_three(SECOND),
         };
+        let config = if self.has_large_counts { config.large_counts() } else { config };
         if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
@@ -161,7 +165,8 @@ impl SelectCase {
         (self.words == 0 || self.by.has_flags())
             && (self.parts < 3 || matches!(self.by, Predicate::Compare(_)))
             && (!self.has_device_operands || matches!(self.by, Predicate::Compare(_)))
-            && (self.parts == 1 || self.algorithm != Some(SelectAlgorithm::Chained))
+            && (self.parts == 1 && !self.has_large_counts || self.algorithm != Some(SelectAlgorithm::Chained))
+            && !(self.has_large_counts && self.values.max(self.words) > 2)
     }
 
     /// `count` flags, a word each: half of random ones are 0.
@@ -196,6 +201,9 @@ impl fmt::Display for SelectCase {
         })?;
         if self.has_device_operands {
             write!(f, ";operands=device")?;
+        }
+        if self.has_large_counts {
+            write!(f, ";counts=wide")?;
         }
         if let Some(algorithm) = self.algorithm {
             write!(f, ";algorithm={}", algorithm.name())?;
@@ -258,11 +266,21 @@ impl PrimitiveCase for SelectCase {
                 data.order.iter().flat_map(element).copied().collect()
             };
             let elements = if config.has_elements() { moved(source, words) } else { Vec::new() };
-            let indices = if config.has_indices() { data.order.clone() } else { Vec::new() };
-            let values = vec![data.counts.clone(), moved(&data.values, value_words), indices];
+            let indices = if config.has_indices() { &data.order[..] } else { &[] };
+            let [counts, indices] =
+                [&data.counts[..], indices].map(|numbers| of_index_size(numbers, config.index_size()));
+            let values = vec![counts, moved(&data.values, value_words), indices];
             (Expected::exact(elements), values)
         };
         Prepared::new(traffic_size, plan, buffers, counted, needs, expected)
+    }
+}
+
+/// Counts or indices as words of a result: of 8 bytes each has a high word of 0.
+pub(super) fn of_index_size(numbers: &[u32], index_size: u64) -> Vec<u32> {
+    match index_size {
+        4 => numbers.to_vec(),
+        _ => numbers.iter().flat_map(|&number| [number, 0]).collect(),
     }
 }
 
@@ -299,7 +317,7 @@ impl SelectCase {
             (0..count as u32).filter(|&index| self.parts > 1 || parts[index as usize] == 0).collect();
         order.sort_by_key(|&index| parts[index as usize]);
         let of_part = |part| parts.iter().filter(|&&other| other == part).count() as u32;
-        let counts = (0..self.config().counts_size() as usize / 4).map(of_part).collect();
+        let counts = (0..if self.parts == 3 { 2 } else { 1 }).map(of_part).collect();
         let [flags, values, operands] = [flags, values, operands].map(Arc::new);
         Selected { flags, values, operands, order, counts }
     }
@@ -333,6 +351,7 @@ pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<SelectCase>; 2] {
             axis(&SelectOutput::ALL, |select, output| select.output = output),
             axis(&SelectAlgorithm::ALL.map(Some), |select, algorithm| select.algorithm = algorithm),
             axis(&CountFrom::ALL, |select, count_from| select.count_from = count_from),
+            axis(&[false, true], |select, is_large| select.has_large_counts = is_large),
             axis(&[0, 4, 8, 12], |select, misalignment| select.misalignment = misalignment),
         ]
     };
@@ -420,6 +439,12 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
         SelectCase { parts: 3, algorithm, ..of(less, ElementType::F32) },
         SelectCase { parts: 3, values: 2, algorithm, ..of(less, ElementType::U64) },
         SelectCase { words: 4, algorithm, ..of(Predicate::Flags32, ElementType::U32) },
+    ]);
+    let large =
+        |select| SelectCase { algorithm, has_large_counts: true, output: SelectOutput::Both, ..select };
+    works.extend([
+        large(of(less, ElementType::U32)),
+        large(SelectCase { parts: 3, values: 2, ..of(less, ElementType::U64) }),
     ]);
     works
 }

@@ -149,7 +149,11 @@ impl TopKCase {
     /// The policy of its plan on a device.
     pub fn policy(&self, capabilities: &Capabilities) -> TopKPolicy {
         match self.algorithm {
-            Some(algorithm) => TopKPolicy::new(algorithm, small_workgroup(capabilities), 2),
+            Some(algorithm) => {
+                // Of the fewest lanes.
+                let items = if algorithm == TopKAlgorithm::Subgroups { 8 } else { 2 };
+                TopKPolicy::new(algorithm, small_workgroup(capabilities), items)
+            }
             None => TopKPolicy::choose(capabilities, &self.config()).policy,
         }
     }
@@ -206,6 +210,7 @@ impl TopKCase {
         self.k <= self.columns
             && (self.output != TopKOutput::Values || self.values > 0)
             && (self.unequal == Unequal::None || self.algorithm != Some(TopKAlgorithm::Sort))
+            && (self.columns <= 32 || self.algorithm != Some(TopKAlgorithm::Subgroups))
     }
 }
 
@@ -315,12 +320,12 @@ impl PrimitiveCase for TopKCase {
     }
 }
 
-/// Columns of covering cases: in one small tile, in several, and in several of a second dispatch.
+/// Columns of covering cases: in a subgroup, in one small tile, in several, and in several of a second dispatch.
 const COLUMNS: [u32; 4] = [1, 32, 700, 5000];
 
 /// All pairs of parameters in small tiles.
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<TopKCase>; 1] {
-    let plain = TopKCase { values: 1, ..TopKCase::largest(ElementType::U32, 5000, 1) };
+    let plain = TopKCase { values: 1, ..TopKCase::largest(ElementType::U32, 32, 1) };
     let axes = [
         axis(&ordered_types(FloatOrder::Numpy), |case: &mut TopKCase, (element, order)| {
             (case.element, case.order) = (element, order);
@@ -386,7 +391,11 @@ pub(super) fn specialization_cases(capabilities: &Capabilities) -> Vec<Case> {
 pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for work in selectable_works(capabilities) {
-        let tile = work.policy(capabilities).tile_items();
+        let policy = work.policy(capabilities);
+        let tile = match policy.algorithm {
+            TopKAlgorithm::Subgroups => 32,
+            _ => policy.tile_items(),
+        };
         let columns = BTreeSet::from([work.k, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 7]);
         for columns in columns.into_iter().filter(|&columns| columns >= work.k) {
             let case = TopKCase { columns, ..work.clone() };
@@ -431,8 +440,11 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         all.iter().map(of)
     });
     let pairs = TopKCase { values: 1, ..TopKCase::largest(ElementType::F32, 4000, 32) };
-    let pairs = (scale.effort != Effort::Quick).then(|| pairs.case(1000, Input::Uniform));
-    cases.chain(pairs).collect()
+    let short = TopKCase::largest(ElementType::F32, 8, 2).case(100_000, Input::Uniform);
+    let unequal = TopKCase { unequal: Unequal::Both, ..TopKCase::largest(ElementType::F32, 40, 8) };
+    let others = [pairs.case(1000, Input::Uniform), short, unequal.case(100_000, Input::Uniform)];
+    let others = others.into_iter().filter(|_| scale.effort != Effort::Quick);
+    cases.chain(others).collect()
 }
 
 #[cfg(test)]

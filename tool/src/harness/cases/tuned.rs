@@ -85,6 +85,7 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
             let values = values.moved_size() as u32 / 4;
             (MergeCase { values, ..MergeCase::keys(element) }.into(), count)
         }
+        TunedPart::TopKRows => (TopKCase::largest(element, 16, 4).into(), (count / 16).max(1)),
         TunedPart::TopKFew => {
             (TopKCase::largest(element, columns, 32).into(), (count / u64::from(columns)).max(1))
         }
@@ -114,6 +115,10 @@ impl Case {
         let Some((part, shape)) = self.tuned else { return true };
         // Without tiles for few keys, the others are what a trial of these is compared with.
         if part == TunedPart::OnesweepFew && shape.few_tiles == 0 {
+            return true;
+        }
+        // Nor without short rows in subgroups.
+        if part == TunedPart::TopKRows && shape.items == 0 {
             return true;
         }
         let capabilities = self.capabilities(capabilities);
@@ -214,7 +219,10 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
         }
         Work::TopK(case) => {
             let policy = case.policy(capabilities);
-            if (policy.algorithm == TopKAlgorithm::Sort) != (part == TunedPart::TopKSort) {
+            let is_of = |algorithm, of_part| (policy.algorithm == algorithm) == (part == of_part);
+            if !is_of(TopKAlgorithm::Sort, TunedPart::TopKSort)
+                || !is_of(TopKAlgorithm::Subgroups, TunedPart::TopKRows)
+            {
                 return None;
             }
             [policy.workgroup_size, policy.items_per_invocation]
@@ -239,10 +247,14 @@ mod tests {
         (format!("{:?}", case.work.plan(&with)), case.policy(&capabilities()))
     }
 
-    /// The shape in use, of few keys as a device has it that has tiles for these.
+    /// The shape in use, of few keys and of short rows as a device has it that has kernels for these.
     fn shape_of(capabilities: &Capabilities, part: TunedPart) -> KernelShape {
         let shape = tuning::shape_of(capabilities, part, [1, 0]);
-        if part == TunedPart::OnesweepFew { shape.few(128) } else { shape }
+        match part {
+            TunedPart::OnesweepFew => shape.few(128),
+            TunedPart::TopKRows => KernelShape { items: 4, ..shape },
+            _ => shape,
+        }
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl Sweep<'_> {
 }
 
 /// The range of an array that ends with the memory and begins `bytes` earlier.
-fn earlier(memory: &Memory<'_>, bytes: u64) -> AddressRange {
+pub fn earlier(memory: &Memory<'_>, bytes: u64) -> AddressRange {
     let AddressRange { address, size, .. } = memory.range();
     AddressRange::new(address.wrapping_sub(bytes), size)
 }

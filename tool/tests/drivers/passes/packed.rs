@@ -196,9 +196,11 @@ fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
         let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
         let tile = tile_words * 4 / form.element.size();
         every_place(form, tile, |offset, count, is_indirect| {
-            // Words of elements, and any: floats between two numbers, integers beyond the type.
+            // Words of elements, and where these are numbers any: floats between two, integers beyond the type.
             let any = random(count + 1, count + 3);
-            let word = |(bits, any): (u16, u32)| if any % 2 == 0 { form.unpacked(bits) } else { any };
+            let word = |(bits, any): (u16, u32)| {
+                if any % 2 == 0 || form.form >= 2 { form.unpacked(bits) } else { any }
+            };
             let words: Vec<_> = elements(form, count + 3).into_iter().zip(any).map(word).collect();
             let source = Memory::of(gpu, &words, Alignment::Quads)?;
             let before = vec![0x5555; count + 3];
@@ -254,6 +256,47 @@ fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
             let expected: Vec<_> = gathered.chain(before[count..].iter().copied()).collect();
             destination.compare(&case, &expected)?;
             source.compare(&case, &input)
+        })?;
+    }
+    Ok(())
+}
+
+/// The check of `run_length/decode.comp` with PACKED.
+pub fn decode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    for element in selection.first(2, [ElementType::U8, ElementType::Bf16]) {
+        let form = Form { element, form: 0 };
+        let constants = [("ITEMS_PER_INVOCATION", 2 * UNITS), ("PACKED_BITS", element.bits())];
+        let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)?;
+        let tile = (2 * UNITS * WORKGROUP_SIZE) as usize;
+        every_place(form, tile, |offset, count, is_indirect| {
+            // More elements than fit, so that those after the last one stay as they are, or fewer.
+            let lengths: Vec<_> = random(count, count + 3).iter().map(|draw| draw % 3).collect();
+            let run_count = if is_indirect { count } else { count + 3 };
+            let sums =
+                lengths.iter().scan(0, |sum, length| Some(std::mem::replace(sum, *sum + length) + length));
+            let ends = Memory::of(gpu, &sums.collect::<Vec<u32>>(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let input = elements(form, count + 3);
+            let values = Elements::of(gpu, element, &input, (offset + element.size()) % 4)?;
+            let before = vec![0x5555; count + 3];
+            let destination = Elements::of(gpu, element, &before, offset)?;
+            let total = Memory::poisoned(gpu, 1, Alignment::Words)?;
+            let push = [
+                ("ends", Value::Pointer(&ends)),
+                ("values", Value::Range(values.range)),
+                ("elements", Value::Range(destination.range)),
+                ("element_count", Value::Pointer(&total)),
+                ("indirect_count", Value::pointer_if(is_indirect, &on_device)),
+                ("run_count", Value::Number(count + 3)),
+                ("capacity", Value::Number(count)),
+            ];
+            rig.run(&push, (offset / element.size() + count).div_ceil(tile))?;
+            let case = format!("{}, {element}, {count} elements at {offset}, {is_indirect}", kernel.name);
+            let runs = input.iter().zip(&lengths).take(run_count);
+            let decoded: Vec<_> = runs.flat_map(|(&value, &length)| vec![value; length as usize]).collect();
+            let stored = decoded.len().min(count);
+            destination.compare(&case, &[&decoded[..stored], &before[stored..]].concat())?;
+            compare(&case, "element_count", &total, &[decoded.len() as u32])
         })?;
     }
     Ok(())

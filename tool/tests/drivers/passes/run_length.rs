@@ -6,14 +6,15 @@ use subsweep::kernels::Kernel;
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::reference::passes::run_length::{Encoded, encoded};
 
-use super::Check;
 use super::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
     nth_look_back, random, sizes, small_workgroup,
 };
+use super::{Check, packed};
 
-pub fn check(stem: &str, _: &str) -> Option<Check> {
+pub fn check(stem: &str, variant: &str) -> Option<Check> {
     match stem {
+        "run_length/decode" if variant == "packed" => Some(packed::decode),
         "run_length/encode" => Some(encode),
         "run_length/lengths" => Some(lengths),
         "run_length/decode" => Some(decode),
@@ -187,30 +188,58 @@ fn run_encode(
 
 fn lengths(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    let rig = Rig::new(gpu, kernel, workgroup_size, &[("ITEMS_PER_INVOCATION", ITEMS as u32)])?;
     let tile = workgroup_size as usize * ITEMS;
-    for (index, run_count) in sizes(tile).into_iter().enumerate() {
-        let lengths: Vec<_> = some_lengths(run_count).into_iter().map(|length| length + 1).collect();
-        let ends = ends(&lengths);
-        let starts: Vec<_> = ends.iter().zip(&lengths).map(|(end, length)| end - length).collect();
-        let tiles = Tiles::new(run_count, tile);
-        let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
-        let (starts, tiles_memory) = (of(&starts)?, of(&tiles.words())?);
-        let count = of(&ends[run_count - 1..])?;
-        let is_on_device = index % 2 == 1;
-        let written = Memory::poisoned(gpu, run_count, Alignment::Words)?;
-        let element_count = ends[run_count - 1] as usize + if is_on_device { 5 } else { 0 };
-        let push = [
-            ("starts", Value::Pointer(&starts)),
-            ("lengths", Value::Pointer(&written)),
-            ("indirect_tiles", Value::Pointer(&tiles_memory)),
-            ("indirect_count", Value::pointer_if(is_on_device, &count)),
-            ("element_count", Value::Number(element_count)),
-        ];
-        rig.run(&push, tiles.tile_count)?;
-        compare(&format!("{run_count} runs"), "lengths", &written, &lengths)?;
+    for is_wide in [false, true] {
+        let constants = [("ITEMS_PER_INVOCATION", ITEMS as u32), ("WIDE_OFFSETS", is_wide.into())];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
+        // No runs have no tile.
+        let none = if is_wide { Some(0) } else { None };
+        for (index, run_count) in sizes(tile).into_iter().chain(none).enumerate() {
+            run_lengths(gpu, &rig, (tile, run_count), is_wide, index % 2 == 1)?;
+        }
     }
     Ok(())
+}
+
+/// The lengths of `run_count` runs; with `is_wide` from their number, from an index before 2^32 to one beyond it.
+fn run_lengths(
+    gpu: &Gpu,
+    rig: &Rig<'_>,
+    (tile, run_count): (usize, usize),
+    is_wide: bool,
+    is_on_device: bool,
+) -> Result<(), Failed> {
+    let lengths: Vec<_> = some_lengths(run_count).into_iter().map(|length| length + 1).collect();
+    let ends = ends(&lengths);
+    let (base, number_words) =
+        if is_wide && !is_on_device { ((1 << 32) - 7, 2) } else { (0, 1 + usize::from(is_wide)) };
+    let of_number = |number: u32| {
+        let number = u64::from(number) + base;
+        [number as u32, (number >> 32) as u32]
+    };
+    let in_words = |numbers: &[[u32; 2]]| -> Vec<u32> {
+        numbers.iter().flat_map(|number| &number[..number_words]).copied().collect()
+    };
+    let starts: Vec<_> = ends.iter().zip(&lengths).map(|(end, length)| of_number(end - length)).collect();
+    let tiles = Tiles::new(run_count.max(1), tile);
+    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let (starts, tiles_memory) = (of(&in_words(&starts))?, of(&tiles.words())?);
+    let end = ends.last().copied().unwrap_or(0);
+    let (count, run_count_memory) = (of(&[end])?, of(&[run_count as u32, 0])?);
+    // One more than there are runs, and their room.
+    let written = Memory::poisoned(gpu, (run_count + 1) * number_words, Alignment::Words)?;
+    let push = [
+        ("starts", Value::Pointer(&starts)),
+        ("lengths", Value::Pointer(&written)),
+        ("indirect_tiles", Value::pointer_if(!is_wide, &tiles_memory)),
+        ("indirect_count", Value::pointer_if(is_on_device, &count)),
+        ("run_count", Value::pointer_if(is_wide, &run_count_memory)),
+        ("element_count", Value::Pair(of_number(if is_on_device { end + 5 } else { end }))),
+    ];
+    rig.run(&push, tiles.tile_count + usize::from(is_wide))?;
+    let mut expected = in_words(&lengths.iter().map(|&length| [length, 0]).collect::<Vec<_>>());
+    expected.resize((run_count + 1) * number_words, POISON);
+    compare(&format!("{run_count} runs, wide: {is_wide}"), "lengths", &written, &expected)
 }
 
 fn decode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {

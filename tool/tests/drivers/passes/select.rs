@@ -9,6 +9,7 @@ use subsweep_tool::harness::SelectCase;
 use subsweep_tool::reference::passes::select::{Compacted, compacted, tile_counts};
 
 use super::Check;
+use super::onesweep::earlier;
 use super::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
     nth_look_back, random, sizes, small_workgroup,
@@ -31,6 +32,8 @@ struct Shape {
     stall_every: usize,
     /// Whether a compaction adds up the counts of tiles.
     sums_counts: bool,
+    /// Whether counts and indices are of 64 bits.
+    is_wide: bool,
 }
 
 const LESS: Predicate = Predicate::Compare(Comparison::Less);
@@ -44,7 +47,7 @@ impl Shape {
         kept: [usize; 2],
         has_indices: bool,
     ) -> Self {
-        Self { by, element, parts, kept, has_indices, stall_every: 0, sums_counts: false }
+        Self { by, element, parts, kept, has_indices, stall_every: 0, sums_counts: false, is_wide: false }
     }
 
     /// Shapes of a kernel, those first that cover every predicate and number of parts.
@@ -114,6 +117,9 @@ impl Shape {
                 ("KEPT_INDICES", self.has_indices.into()),
             ]);
         }
+        if !kernel.name.starts_with("select/chained") {
+            constants.push(("WIDE_OFFSETS", self.is_wide.into()));
+        }
         if kernel.name.starts_with("select/compact") {
             constants.push(("SUMS_COUNTS", self.sums_counts.into()));
         }
@@ -155,9 +161,18 @@ struct Inputs {
 }
 
 impl Shape {
-    fn inputs(&self, count: usize) -> Inputs {
+    /// Selected elements that a selection has before the second tile, and a partition in two after the last one, as if there
+    /// were more tiles.
+    fn base(&self, kernel: &Kernel, is_single_tile: bool) -> u64 {
+        let is_based = self.is_wide && self.has_flags() && !is_single_tile;
+        if is_based && kernel.name.starts_with("select/compact") { (1 << 32) - 7 } else { 0 }
+    }
+
+    /// Those of `count` elements, of which the first `unselected` have no flag.
+    fn inputs(&self, count: usize, unselected: usize) -> Inputs {
         let (case, [kept_words, value_words]) = (self.case(), self.kept);
-        let tested = self.tested(count);
+        let mut tested = self.tested(count);
+        tested[..unselected].fill(0);
         let operands = if self.has_flags() { Vec::new() } else { case.operands(&tested) };
         let as_bytes = |words: &[u32]| words.iter().rev().fold(0, |word, flag| word << 8 | flag);
         Inputs {
@@ -180,9 +195,13 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     let key_words = key_words(kernel);
     let tile = workgroup_size * ITEMS;
     let is_compact = kernel.name.starts_with("select/compact");
-    let with_sums = |shape| [false, true].map(|sums_counts| Shape { sums_counts, ..shape });
-    let shapes = selection.first(4, Shape::all(kernel, key_words)).into_iter().flat_map(with_sums);
-    for shape in shapes.filter(|shape| is_compact || !shape.sums_counts) {
+    let is_chained = kernel.name.starts_with("select/chained");
+    let variants = |shape: Shape| {
+        let wide = Shape { is_wide: true, ..shape };
+        [shape, wide, Shape { sums_counts: true, ..shape }]
+    };
+    let shapes = selection.first(4, Shape::all(kernel, key_words)).into_iter().flat_map(variants);
+    for shape in shapes.filter(|shape| (is_compact || !shape.sums_counts) && !(is_chained && shape.is_wide)) {
         let rig = Rig::new(gpu, kernel, workgroup_size as u32, &shape.constants(kernel))?;
         // No elements are an empty tile.
         for (index, count) in [0].into_iter().chain(sizes(tile)).enumerate() {
@@ -204,7 +223,10 @@ fn run(
 ) -> Result<(), Failed> {
     let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
     let [kept_words, value_words] = shape.kept;
-    let Inputs { tested, source, values, operands, parts } = shape.inputs(count);
+    // Arrays of the result begin `base` elements before their memory.
+    let base = shape.base(kernel, count <= tile);
+    let Inputs { tested, source, values, operands, parts } =
+        shape.inputs(count, if base == 0 { 0 } else { [tile, count][shape.parts - 1] });
     let Compacted { order, counts } = compacted(&parts, shape.parts);
     let counted = counts.len();
     // No elements are an empty tile.
@@ -221,19 +243,32 @@ fn run(
         [&tested, &source, &values, &operands, &tiles.words().to_vec()].map(|words| of(words));
     let (tested_memory, source_memory, values_memory) = (tested_memory?, source_memory?, values_memory?);
     let (operands_memory, on_device) = (operands_memory?, on_device?);
+    let number_words = if shape.is_wide { 2 } else { 1 };
+    let of_numbers = |numbers: &[u32], base: u64| -> Vec<u32> {
+        let number = |&number: &u32| u64::from(number) + base;
+        numbers
+            .iter()
+            .map(number)
+            .flat_map(|of| [of as u32, (of >> 32) as u32].into_iter().take(number_words))
+            .collect()
+    };
     let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
     let destination = poisoned(count * kept_words)?;
     let destination_values = poisoned(count * value_words)?;
-    let destination_indices = poisoned(if shape.has_indices { count } else { 0 })?;
-    let kept_counts = poisoned(counted)?;
+    let destination_indices = poisoned(if shape.has_indices { count * number_words } else { 0 })?;
+    let kept_counts = poisoned(counted * number_words)?;
     let counters = of(&[0; 4])?;
     let is_count = kernel.name.starts_with("select/count");
     let is_chained = kernel.name.starts_with("select/chained");
     let state = match (is_count, is_chained) {
-        (true, _) => poisoned(tiles.tile_count * counted)?,
+        (true, _) => poisoned(tiles.tile_count * counted * number_words)?,
         (_, true) => of(&vec![0; 4 + 2 * tiles.tile_count])?,
-        _ if shape.sums_counts => of(&word_tile_counts)?,
-        _ => of(&prefixes)?,
+        _ if shape.sums_counts => of(&of_numbers(&word_tile_counts, 0))?,
+        _ => {
+            let (others, last) = prefixes.split_at(prefixes.len() - 1);
+            let others = of_numbers(others, if shape.parts == 1 { base } else { 0 });
+            of(&[others, of_numbers(last, base)].concat())?
+        }
     };
     let has_state = is_count || is_chained || shape.sums_counts || count > tile;
     let Tiles { tile_count, last_extent } =
@@ -245,14 +280,15 @@ fn run(
         _ => Value::Pair([7, 7]),
     };
     let first_operands = if shape.by == RANGE { 2 } else { 1 };
+    let shifted = |memory, words: usize| Value::Range(earlier(memory, base * words as u64 * 4));
     rig.run(
         &[
             ("tested", Value::Pointer(&tested_memory)),
             ("source", Value::pointer_if(shape.has_flags(), &source_memory)),
             ("values", Value::Pointer(&values_memory)),
-            ("destination", Value::Pointer(&destination)),
-            ("destination_values", Value::Pointer(&destination_values)),
-            ("destination_indices", Value::Pointer(&destination_indices)),
+            ("destination", shifted(&destination, kept_words)),
+            ("destination_values", shifted(&destination_values, value_words)),
+            ("destination_indices", shifted(&destination_indices, number_words)),
             ("state", Value::pointer_if(has_state, &state)),
             ("selected_counts", Value::Pointer(&kept_counts)),
             ("operands", Value::pointer_if(is_on_device && !operands.is_empty(), &operands_memory)),
@@ -271,7 +307,7 @@ fn run(
     compare(&name, "tested", &tested_memory, &tested)?;
     compare(&name, "source", &source_memory, &source)?;
     if is_count {
-        return compare(&name, "state", &state, &word_tile_counts);
+        return compare(&name, "state", &state, &of_numbers(&word_tile_counts, 0));
     }
     let moved = |from: &[u32], words: usize| {
         let mut moved: Vec<_> =
@@ -282,9 +318,9 @@ fn run(
     compare(&name, "destination", &destination, &moved(&source, kept_words))?;
     compare(&name, "destination_values", &destination_values, &moved(&values, value_words))?;
     if shape.has_indices {
-        let indices: Vec<_> = (0..count as u32).collect();
-        compare(&name, "destination_indices", &destination_indices, &moved(&indices, 1))?;
+        let indices = of_numbers(&(0..count as u32).collect::<Vec<_>>(), 0);
+        compare(&name, "destination_indices", &destination_indices, &moved(&indices, number_words))?;
     }
-    compare(&name, "kept_counts", &kept_counts, &counts)?;
+    compare(&name, "kept_counts", &kept_counts, &of_numbers(&counts, base))?;
     check_fallbacks(&name, &counters, shape.stall_every, tiles)
 }

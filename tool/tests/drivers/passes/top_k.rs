@@ -14,6 +14,7 @@ use super::rig::{
 
 pub fn check(stem: &str, _: &str) -> Option<Check> {
     match stem {
+        "top_k/rows" => Some(rows),
         "top_k/select" => Some(select),
         "top_k/orders" => Some(orders),
         "top_k/take" => Some(take),
@@ -259,6 +260,86 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
             if has_columns {
                 compare(&case, "top_indices", &top_indices, &indices)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Rows of one length and k, and of no key to more than a row's and of their own k, in clusters of one lane and of four.
+fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
+    let workgroup_size = small_workgroup(gpu);
+    for shape in selection.first(3, Shape::of(kernel)) {
+        let lanes = if shape.values > 0 { 4 } else { 1 };
+        let group_rows = (workgroup_size / lanes) as usize;
+        let columns = (lanes * shape.items) as usize;
+        let (row_count, words, value_words) =
+            (group_rows + 3, shape.element.words() as usize, shape.values as usize);
+        let constants = |unequal| {
+            let mut constants = shape.constants(1);
+            constants.retain(|(name, _)| !["RADIX_BITS", "TOP_ITEMS", "UNEQUAL"].contains(name));
+            constants.extend([("CLUSTER_LANES", lanes), ("UNEQUAL", unequal)]);
+            constants
+        };
+        for (unequal, k) in [(0, 1), (0, columns), (1, columns), (1, columns.div_ceil(2))] {
+            let case = format!("rows of {columns}, k {k}, unequal {unequal}, {lanes} lanes, {shape:?}");
+            let rig = Rig::new(gpu, kernel, workgroup_size, &constants(unequal))?;
+            let draws = random(k, row_count);
+            let drawn = |row: usize, most: usize| draws[row] as usize % (most + 1);
+            let length = |row| [columns + 3, drawn(row, columns), 0][row % 3];
+            let lengths: Vec<_> =
+                (0..row_count).map(|row| if unequal == 1 { length(row) } else { columns }).collect();
+            let k_of = |row| [k, drawn(row, k), 0][row / 3 % 3];
+            let ks: Vec<_> =
+                (0..row_count).map(|row| if unequal == 1 { k_of(row) } else { k } as u32).collect();
+            let begins: Vec<_> =
+                (0..row_count).map(|row| lengths[..row].iter().sum::<usize>() as u32).collect();
+            let count = lengths.iter().sum::<usize>();
+            let input = shape.keys(count, count);
+            let input_values = random(count, count * value_words);
+            let mut keys = vec![0; row_count * k * words];
+            let mut indices = vec![u32::MAX; row_count * k];
+            let mut values = vec![0; row_count * k * value_words];
+            for row in 0..row_count {
+                let first = begins[row] as usize;
+                let orders = shape.orders(&input[first * words..][..lengths[row].min(columns) * words]);
+                let selected = top_k::select(&orders, ks[row] as usize, shape.is_sorted);
+                for (slot, position) in (row * k..).zip(selected) {
+                    let from = first + position;
+                    keys[slot * words..][..words].copy_from_slice(&input[from * words..][..words]);
+                    indices[slot] = position as u32;
+                    values[slot * value_words..][..value_words]
+                        .copy_from_slice(&input_values[from * value_words..][..value_words]);
+                }
+            }
+            let [source, source_values] =
+                [&input, &input_values].map(|words| Memory::of(gpu, words, Alignment::Words));
+            let (source, source_values) = (source?, source_values?);
+            let [begins, ks] = [&begins, &ks].map(|words| Memory::of(gpu, words, Alignment::Words));
+            let (begins, ks) = (begins?, ks?);
+            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+            let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
+            let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
+            let on_device = Memory::of(gpu, &[row_count as u32], Alignment::Words)?;
+            // With a count on the device, the host's number is too large.
+            let is_on_device = k == columns;
+            let push = [
+                ("keys", Value::Pointer(&source)),
+                ("top_keys", Value::Pointer(&top_keys)),
+                ("top_indices", Value::Pointer(&top_indices)),
+                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("row_count", Value::Number(if is_on_device { row_count + 9 } else { row_count })),
+                ("column_count", Value::Number(columns)),
+                ("k", Value::Number(k)),
+                ("key_count", Value::Number(count)),
+                ("values", Value::pointer_if(value_words > 0, &source_values)),
+                ("top_values", Value::pointer_if(value_words > 0, &top_values)),
+                ("segments", Value::pointer_if(unequal == 1, &begins)),
+                ("ks", Value::pointer_if(unequal == 1, &ks)),
+            ];
+            rig.run(&push, row_count.div_ceil(group_rows) + 1)?;
+            compare(&case, "top_keys", &top_keys, &keys)?;
+            compare(&case, "top_indices", &top_indices, &indices)?;
+            compare(&case, "top_values", &top_values, &values)?;
         }
     }
     Ok(())

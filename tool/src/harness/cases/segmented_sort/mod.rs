@@ -420,7 +420,7 @@ fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
             add(&SegmentedSortCase { has_shared_masks: true, ..small.clone() }, 20_023);
         }
         let width = element.bits();
-        let ranges = [width / 3..3 * width / 4, width - 1..width, 0..1, 5..5, 0..9];
+        let ranges = [width / 3..3 * width / 4, width - 1..width, 0..1, 5..5, 0..width.min(9)];
         let part = SegmentedSortCase {
             bits: ranges[index % ranges.len()].clone(),
             misalignment: [4, 8, 12][index % 3],
