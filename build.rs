@@ -1,6 +1,6 @@
 //! Embeds the kernels: as committed in `glsl/precompiled`, or with `compile-shaders` as compiled here.
 //!
-//! Both ways yield a manifest and its modules, which are embedded alike: deflated, to a third of their size.
+//! Both ways yield a manifest and its modules, which are embedded alike: deflated, to a quarter of their size.
 
 use miniz_oxide::deflate::compress_to_vec;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,9 @@ mod access;
 #[cfg(feature = "compile-shaders")]
 #[path = "src/kernels/compile.rs"]
 mod compile;
+#[path = "src/kernels/embedded.rs"]
+#[expect(dead_code, reason = "the crate decodes")]
+mod embedded;
 #[path = "src/kernels/generate.rs"]
 mod generate;
 #[path = "src/kernels/hash.rs"]
@@ -137,8 +140,9 @@ fn embed(manifest: &manifest::Manifest, modules: &[Vec<u8>], out: &Path) -> Resu
     for (kernel, module) in manifest.kernels.iter().zip(modules) {
         let path = list::module_path(&kernel.name);
         write(&folder.join(&path), module)?;
-        let word_count = (module.len() / 4) as u32;
-        let deflated = compress_to_vec(module, DEFLATE_LEVEL);
+        let words = module.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect::<Vec<_>>();
+        let word_count = words.len() as u32;
+        let deflated = compress_to_vec(&embedded::encode(&words), DEFLATE_LEVEL);
         write(&deflated_folder.join(&path), &[&word_count.to_le_bytes(), &deflated[..]].concat())?;
     }
     println!("cargo::rustc-env=SUBSWEEP_SHADER_OUT={}", folder.display());

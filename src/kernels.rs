@@ -5,6 +5,8 @@
 //! The modules with counters and those of the textbooks' scans are embedded with the features `counters` and `textbook` alone.
 
 mod access;
+#[expect(dead_code, reason = "build.rs encodes")]
+mod embedded;
 #[cfg(test)]
 mod generate;
 #[doc(hidden)]
@@ -57,7 +59,7 @@ pub struct Kernel {
 /// A module for Vulkan 1.2.
 #[derive(Clone, Copy)]
 enum Spirv {
-    /// The library's, as `build.rs` writes it: the number of words, and the words deflated to a third; low byte first.
+    /// The library's, as `build.rs` writes it: the number of words, low byte first, and the words as `embedded` deflates them.
     Deflated(&'static [u8]),
     /// A caller's, aligned as words.
     Plain(&'static [u8]),
@@ -102,12 +104,10 @@ impl Kernel {
             Spirv::Plain(bytes) => Cow::Borrowed(bytemuck::cast_slice(bytes)),
             Spirv::Deflated(bytes) => {
                 let (word_count, deflated) = bytes.split_first_chunk().expect("a number of words");
-                let mut words = vec![0; u32::from_le_bytes(*word_count) as usize];
-                let module = bytemuck::cast_slice_mut(&mut words);
-                let size = decompress_slice_iter_to_slice(module, iter::once(deflated), false, true);
-                assert_eq!(size, Ok(module.len()), "{}", self.name);
-                words.iter_mut().for_each(|word| *word = u32::from_le(*word));
-                Cow::Owned(words)
+                let mut encoded = vec![0; u32::from_le_bytes(*word_count) as usize * 4];
+                let size = decompress_slice_iter_to_slice(&mut encoded, iter::once(deflated), false, true);
+                assert_eq!(size, Ok(encoded.len()), "{}", self.name);
+                Cow::Owned(embedded::decode(&encoded))
             }
         }
     }

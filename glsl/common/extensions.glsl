@@ -16,5 +16,12 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_KHR_shader_subgroup_vote : require
+#ifdef KEY_BITS
+#if KEY_BITS == 8
+#extension GL_EXT_shader_8bit_storage : require
+#else
+#extension GL_EXT_shader_16bit_storage : require
+#endif
+#endif
 
 #endif

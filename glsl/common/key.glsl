@@ -1,12 +1,14 @@
-// Keys: KEY_WORDS words of 32 bits, 1 or 2, low word first.
+// Keys: KEY_WORDS words of 32 bits, 1 or 2, low word first; or, with KEY_BITS, 8 or 16 bits in memory, which are the low bits
+// of a word in a register, whose other bits are 0.
 //
 // Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
 // descending sort flips all bits once more. The order is computed where it is needed, without a branch.
 //
-// Needs:    KEY_WORDS, 1 unless it is defined; the specialization constants KEY_NUMBERS (0 unsigned, 1 signed, 2 float,
-//           3 float in numpy's order) and DESCENDING
-// Gives:    Key, load_key, store_key, ordered, unordered, compared, last_key, digit_of
+// Needs:    KEY_WORDS, 1 unless it is defined, or KEY_BITS, and the feature storageBuffer8BitAccess or storageBuffer16BitAccess;
+//           the specialization constants KEY_NUMBERS (0 unsigned, 1 signed, 2 float, 3 float in numpy's order, 4
+//           with KEY_BITS a brain float in it) and DESCENDING
+// Gives:    Key, load_key, store_key, advance_keys, ordered, unordered, compared, last_key, digit_of
 // Shared:   none
 // Barriers: none
 //
@@ -27,11 +29,24 @@
 layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
 layout(constant_id = ID_DESCENDING) const bool DESCENDING = false;
 
-const uint SIGN_BIT = 0x80000000;
-const bool ARE_FLOATS = KEY_NUMBERS == FLOAT || KEY_NUMBERS == NUMPY_FLOAT;
-const uint FLIPPED_IF_NEGATIVE = ARE_FLOATS ? ~0 : 0;
+#ifdef KEY_BITS
+const uint KEY_MASK = (1u << KEY_BITS) - 1;
+#else
+const uint KEY_MASK = ~0;
+#endif
+const uint SIGN_BIT = KEY_MASK ^ KEY_MASK >> 1;
+const bool ARE_FLOATS = KEY_NUMBERS >= FLOAT;
+const bool ARE_IN_NUMPY_ORDER = KEY_NUMBERS >= NUMPY_FLOAT;
+const uint FLIPPED_IF_NEGATIVE = ARE_FLOATS ? KEY_MASK : 0;
 const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : SIGN_BIT;
-const uint FLIPPED = DESCENDING ? ~0 : 0;
+const uint FLIPPED = DESCENDING ? KEY_MASK : 0;
+
+// All bits, if the sign of a key's high word is set.
+#ifdef KEY_BITS
+#define SIGN_MASK(word) uint(bitfieldExtract(int(word), KEY_BITS - 1, 1))
+#else
+#define SIGN_MASK(word) uint(int(word) >> 31)
+#endif
 
 // KEY makes a key of its high word. EXPONENT is the high word of an infinity.
 #if KEY_WORDS == 2
@@ -43,7 +58,11 @@ const uint EXPONENT = 0x7ff00000;
 #define Key uint
 #define KEY_WORD(key, w) key
 #define KEY(high) (high)
+#ifdef KEY_BITS
+const uint EXPONENT = KEY_NUMBERS == NUMPY_BRAIN_FLOAT ? 0x7f80 : 0x7c00;
+#else
 const uint EXPONENT = 0x7f800000;
+#endif
 
 // Compares orders, as `is_less` of `common/wide.glsl` those of two words.
 bool is_less(Key a, Key b) {
@@ -51,8 +70,26 @@ bool is_less(Key a, Key b) {
 }
 #endif
 
+// Bytes of a key in memory.
+#ifdef KEY_BITS
+const uint KEY_SIZE = KEY_BITS / 8;
+
+#if KEY_BITS == 8
+#define StoredKey uint8_t
+#else
+#define StoredKey uint16_t
+#endif
+layout(buffer_reference, std430, buffer_reference_align = KEY_BITS / 8) buffer StoredKeys {
+    StoredKey key[];
+};
+#else
+const uint KEY_SIZE = 4 * KEY_WORDS;
+#endif
+
 Key load_key(Words keys, uint index) {
-#if KEY_WORDS == 2
+#ifdef KEY_BITS
+    return uint(StoredKeys(uvec2(keys)).key[index]);
+#elif KEY_WORDS == 2
     return uvec2(keys.word[2 * index], keys.word[2 * index + 1]);
 #else
     return keys.word[index];
@@ -60,7 +97,9 @@ Key load_key(Words keys, uint index) {
 }
 
 void store_key(Words keys, uint index, Key key) {
-#if KEY_WORDS == 2
+#ifdef KEY_BITS
+    StoredKeys(uvec2(keys)).key[index] = StoredKey(key);
+#elif KEY_WORDS == 2
     keys.word[2 * index] = key.x;
     keys.word[2 * index + 1] = key.y;
 #else
@@ -68,13 +107,24 @@ void store_key(Words keys, uint index, Key key) {
 #endif
 }
 
+// `keys` advanced by `count` runs of `run_length` keys.
+Words advance_keys(Words keys, uint count, uint run_length) {
+    return Words(advance(uvec2(keys), count, run_length * KEY_SIZE));
+}
+
+// The same for a 64-bit count in two words, low word first.
+Words advance_keys(Words keys, uvec2 count) {
+    uvec2 address = advance(uvec2(keys), count.x, KEY_SIZE);
+    return Words(uvec2(address.x, address.y + count.y * KEY_SIZE));
+}
+
 // The key's order: an unsigned number that compares as the key does.
 Key ordered(Key key) {
 #if KEY_WORDS == 2
-    uint flipped = uint(int(key.y) >> 31) & FLIPPED_IF_NEGATIVE;
+    uint flipped = SIGN_MASK(key.y) & FLIPPED_IF_NEGATIVE;
     return uvec2(key.x ^ flipped, key.y ^ (flipped | FLIPPED_SIGN)) ^ FLIPPED;
 #else
-    uint flipped = uint(int(key) >> 31) & FLIPPED_IF_NEGATIVE;
+    uint flipped = SIGN_MASK(key) & FLIPPED_IF_NEGATIVE;
     return key ^ (flipped | FLIPPED_SIGN) ^ FLIPPED;
 #endif
 }
@@ -83,24 +133,24 @@ Key ordered(Key key) {
 Key unordered(Key order) {
     order ^= FLIPPED;
 #if KEY_WORDS == 2
-    uint flipped = ~uint(int(order.y) >> 31) & FLIPPED_IF_NEGATIVE;
+    uint flipped = ~SIGN_MASK(order.y) & FLIPPED_IF_NEGATIVE;
     return Key(order.x ^ flipped, order.y ^ (flipped | FLIPPED_SIGN));
 #else
-    uint flipped = ~uint(int(order) >> 31) & FLIPPED_IF_NEGATIVE;
+    uint flipped = ~SIGN_MASK(order) & FLIPPED_IF_NEGATIVE;
     return order ^ (flipped | FLIPPED_SIGN);
 #endif
 }
 
 // The form of all keys that are equal.
 Key canonical(Key key) {
-    if (KEY_NUMBERS != NUMPY_FLOAT) {
+    if (!ARE_IN_NUMPY_ORDER) {
         return key;
     }
     Key magnitude = key & ~KEY(SIGN_BIT);
     bool is_nan = is_less(KEY(EXPONENT), magnitude);
     bool is_zero = magnitude == Key(0);
     Key number = is_zero ? magnitude : key;
-    Key nan = ~KEY(SIGN_BIT);
+    Key nan = Key(KEY_MASK) & ~KEY(SIGN_BIT);
     return is_nan ? nan : number;
 }
 
@@ -110,12 +160,12 @@ Key compared(Key key) {
 }
 
 // Whether padding is known by its index alone: in numpy's descending order the last key is -∞, whose digits are not the last.
-const bool PADS_BY_INDEX = KEY_NUMBERS == NUMPY_FLOAT && DESCENDING;
+const bool PADS_BY_INDEX = ARE_IN_NUMPY_ORDER && DESCENDING;
 
 // The last key in the sort's order, but with PADS_BY_INDEX: all bits of its order are set, so that every digit is the last one.
 Key last_key() {
     // Its order, before the flip of a descending sort.
-    uint order = DESCENDING ? 0 : ~0;
+    uint order = DESCENDING ? 0 : KEY_MASK;
     uint flipped = DESCENDING ? FLIPPED_IF_NEGATIVE : 0;
 #if KEY_WORDS == 2
     return uvec2(order ^ flipped, order ^ (flipped | FLIPPED_SIGN));

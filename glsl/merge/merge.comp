@@ -18,8 +18,8 @@
 //           a_count and b_count, where it is not null; with FUNCTIONS data.
 // Writes:   destination, the keys of both; destination_values, likewise.
 // Shared:   KEY_WORDS words and a half for each key of a tile, with FUNCTIONS half a word, and 4 words.
-// Limits:   2^32 - 1 tiles; without WIDE_OFFSETS, and of counts on the device, 2^32 - 1 keys together; a tile is up to 2^16 keys, and 2^15 words of
-//           values and elements for each invocation, since LOOPS_END_AT_65535.
+// Limits:   2^32 - 1 tiles; without WIDE_OFFSETS, and of counts on the device, 2^32 - 1 keys together; a tile is up to 2^16
+//           keys, and 2^15 words of values and elements for each invocation, since LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
 // Source:   Green, McColl and Bader, "GPU Merge Path - A GPU Merging Algorithm", ICS 2012; Odeh, Green, Mwassi, Shmueli and
 //           Birk, "Merge Path - Parallel Merging Made Simple", IPDPSW 2012.
@@ -138,24 +138,46 @@ void store_merged(Words destination, uint item, Key merged) {
 
 #include "merge/path.glsl"
 
-uvec2 wide_min(uvec2 a, uvec2 b) {
+// Of numbers of keys: without WIDE_OFFSETS the high words are 0, and are not computed.
+uvec2 count_sum(uvec2 a, uvec2 b) {
+    if (!WIDE_OFFSETS) {
+        return uvec2(a.x + b.x, 0);
+    }
+    return wide_sum(a, b);
+}
+
+uvec2 count_difference(uvec2 a, uvec2 b) {
+    if (!WIDE_OFFSETS) {
+        return uvec2(a.x - b.x, 0);
+    }
+    return wide_difference(a, b);
+}
+
+uvec2 count_min(uvec2 a, uvec2 b) {
+    if (!WIDE_OFFSETS) {
+        return uvec2(min(a.x, b.x), 0);
+    }
     return is_less(b, a) ? b : a;
+}
+
+Words advance_rows(Words rows, uvec2 count, uint row_words) {
+    if (!WIDE_OFFSETS) {
+        return advance_words(rows, count.x, row_words);
+    }
+    return advance_words(rows, count, row_words);
 }
 
 // The number of a's keys before a diagonal, on which as many keys are merged. Every lane of the subgroup must call it.
 uvec2 keys_of_a(uvec2 diagonal, uvec2 a_count, uvec2 b_count) {
+    uvec2 low = count_difference(diagonal, count_min(diagonal, b_count));
+    uvec2 high = count_min(diagonal, a_count);
+    Words a = advance_rows(push.a, low, KEY_WORDS);
+    Words b = advance_rows(push.b, count_difference(diagonal, high), KEY_WORDS);
+    uvec2 extent = count_difference(high, low);
     if (!WIDE_OFFSETS) {
-        uint low = diagonal.x - min(diagonal.x, b_count.x);
-        uint high = min(diagonal.x, a_count.x);
-        Words a = advance_words(push.a, low, KEY_WORDS);
-        Words b = advance_words(push.b, diagonal.x - high, KEY_WORDS);
-        return uvec2(low + pairs_before_path(a, b, KEY_WORDS, high - low), 0);
+        return uvec2(low.x + pairs_before_path(a, b, KEY_WORDS, extent.x), 0);
     }
-    uvec2 low = wide_difference(diagonal, wide_min(diagonal, b_count));
-    uvec2 high = wide_min(diagonal, a_count);
-    Words a = advance_words(push.a, low, KEY_WORDS);
-    Words b = advance_words(push.b, wide_difference(diagonal, high), KEY_WORDS);
-    return wide_sum(low, pairs_before_path(a, b, KEY_WORDS, wide_difference(high, low)));
+    return wide_sum(low, pairs_before_path(a, b, KEY_WORDS, extent));
 }
 
 uint place_of(uint item) {
@@ -207,7 +229,7 @@ void main() {
     }
     uint extent = min(TILE_ITEMS - 1, last.y > 0 ? ~0u : last.x) + 1;
     for (uint side = gl_SubgroupID; side < 2; side += gl_NumSubgroups) {
-        uvec2 begin = keys_of_a(wide_sum(first, uvec2(side * extent, 0)), a_count, b_count);
+        uvec2 begin = keys_of_a(count_sum(first, uvec2(side * extent, 0)), a_count, b_count);
         if (subgroupElect()) {
             s_begins[side] = begin;
         }
@@ -215,13 +237,13 @@ void main() {
     barrier();
     // Arrays that are not sorted may have the end before the begin, or too far behind it.
     uvec2 a_begin = s_begins[0];
-    uvec2 a_end = wide_min(s_begins[1], wide_sum(a_begin, uvec2(extent, 0)));
-    uint a_extent = is_less(a_end, a_begin) ? 0 : a_end.x - a_begin.x;
-    uvec2 b_begin = wide_difference(first, a_begin);
+    uvec2 a_end = count_min(s_begins[1], count_sum(a_begin, uvec2(extent, 0)));
+    uint a_extent = count_difference(a_end, count_min(a_begin, a_end)).x;
+    uvec2 b_begin = count_difference(first, a_begin);
     uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
-    uvec2 a = uvec2(advance_words(push.a, a_begin, KEY_WORDS));
-    uvec2 b = uvec2(advance_words(push.b, b_begin, KEY_WORDS));
+    uvec2 a = uvec2(advance_rows(push.a, a_begin, KEY_WORDS));
+    uvec2 b = uvec2(advance_rows(push.b, b_begin, KEY_WORDS));
 #ifdef FUNCTIONS
     first_of_a = a;
     first_of_b = b;
@@ -276,7 +298,7 @@ void main() {
     }
     barrier();
 
-    Words destination = advance_words(push.destination, first, KEY_WORDS);
+    Words destination = advance_rows(push.destination, first, KEY_WORDS);
 #ifdef FUNCTIONS
     move_rows(a, b, a_extent, KEY_WORDS, destination, extent);
 #else
@@ -299,8 +321,8 @@ void main() {
     if (WORDS_PER_VALUE == 0) {
         return;
     }
-    uvec2 a_values = uvec2(advance_words(push.a_values, a_begin, WORDS_PER_VALUE));
-    uvec2 b_values = uvec2(advance_words(push.b_values, b_begin, WORDS_PER_VALUE));
-    Words destination_values = advance_words(push.destination_values, first, WORDS_PER_VALUE);
+    uvec2 a_values = uvec2(advance_rows(push.a_values, a_begin, WORDS_PER_VALUE));
+    uvec2 b_values = uvec2(advance_rows(push.b_values, b_begin, WORDS_PER_VALUE));
+    Words destination_values = advance_rows(push.destination_values, first, WORDS_PER_VALUE);
     move_rows(a_values, b_values, a_extent, WORDS_PER_VALUE, destination_values, extent);
 }

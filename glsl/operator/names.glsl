@@ -17,7 +17,8 @@ const uint XOR = 6;
 const uint UNSIGNED = 0;
 const uint SIGNED = 1;
 const uint FLOAT = 2;
-// Of keys alone: floats in numpy's order.
+// Of keys alone: floats in numpy's order, and the high half of an f32 in it.
 const uint NUMPY_FLOAT = 3;
+const uint NUMPY_BRAIN_FLOAT = 4;
 
 #endif

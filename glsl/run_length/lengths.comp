@@ -1,9 +1,7 @@
 // Lengths of runs, from the index of the first element of each.
 //
 // Dispatch: as many workgroups as indirect_tiles says, one for each tile of WORKGROUP_SIZE * ITEMS_PER_INVOCATION runs.
-//           With WIDE_OFFSETS one for each tile of as many runs as there are elements; surplus workgroups return.
-// Reads:    starts, an index for each run, ascending; indirect_tiles, or with WIDE_OFFSETS run_count, of two words;
-//           indirect_count, where it is not null.
+// Reads:    starts, an index for each run, ascending; indirect_tiles; indirect_count, where it is not null.
 // Writes:   lengths, one for each run: the distance to the next start, of the last run to the end of the elements.
 //           Starts and lengths have one word, with WIDE_OFFSETS two, low word first.
 // Shared:   nothing.
@@ -27,7 +25,6 @@ layout(push_constant, std430) uniform Push {
     Words lengths;
     Words indirect_tiles;
     Words indirect_count;
-    Words run_count;
     // The number of elements, low word first; with indirect_count its maximum.
     uvec2 element_count;
 } push;
@@ -36,25 +33,12 @@ const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 
 void main() {
     uint tile = workgroup_index();
-    uint extent = TILE_ITEMS;
-    bool is_last;
-    if (WIDE_OFFSETS) {
-        uvec2 run_count = uvec2(push.run_count.word[0], push.run_count.word[1]);
-        uvec2 first = wide_product(tile, TILE_ITEMS);
-        if (!is_less(first, run_count)) {
-            return;
-        }
-        uvec2 left = wide_difference(run_count, first);
-        is_last = !is_less(uvec2(TILE_ITEMS, 0), left);
-        extent = is_last ? left.x : TILE_ITEMS;
-    } else {
-        Tiles tiles = tiles_of(0, 0, push.indirect_tiles);
-        if (tile >= tiles.count) {
-            return;
-        }
-        is_last = tile + 1 == tiles.count;
-        extent = is_last ? tiles.last_extent : TILE_ITEMS;
+    Tiles tiles = tiles_of(0, 0, push.indirect_tiles);
+    if (tile >= tiles.count) {
+        return;
     }
+    bool is_last = tile + 1 == tiles.count;
+    uint extent = is_last ? tiles.last_extent : TILE_ITEMS;
     uvec2 end = uvec2(count_of(push.element_count.x, push.indirect_count), push.element_count.y);
     Words starts = advance_words(push.starts, tile, TILE_ITEMS * OFFSET_WORDS);
     Words lengths = advance_words(push.lengths, tile, TILE_ITEMS * OFFSET_WORDS);

@@ -34,7 +34,7 @@ void main() {
         return;
     }
     uint extent = tile_extent(pass, tile, TILE_ITEMS);
-    Words keys = advance_words(KEYS_FROM, tile, TILE_ITEMS * KEY_WORDS);
+    Words keys = advance_keys(KEYS_FROM, tile, TILE_ITEMS);
 
     if (gl_LocalInvocationIndex < 4) {
         s_counts[gl_LocalInvocationIndex] = uvec2(0);

@@ -33,10 +33,10 @@ layout(push_constant, std430) uniform Push {
 
 #ifdef SEGMENTED
 #define COUNTS advance_words(push.counts, tile.first_tile, RADIX)
-#define KEYS advance_words(push.keys, tile.first_index, KEY_WORDS)
+#define KEYS advance_keys(push.keys, tile.first_index, 1)
 #else
 #define COUNTS push.counts
-#define KEYS advance_words(KEYS_FROM, tile.index, TILE_ITEMS * KEY_WORDS)
+#define KEYS advance_keys(KEYS_FROM, tile.index, TILE_ITEMS)
 #endif
 
 shared uint s_bins[RADIX];

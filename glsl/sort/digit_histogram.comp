@@ -39,7 +39,7 @@ layout(constant_id = ID_PASS_COUNT) const uint PASS_COUNT = 4;
 // Keys of a full tile that an invocation loads before it counts the first.
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 1;
 // Whether it loads them 16 bytes at a time: whether the keys begin at a multiple of 16, as all tiles then do.
-#ifdef FUNCTIONS
+#if defined FUNCTIONS || defined KEY_BITS
 const bool QUAD_ACCESS = false;
 #else
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
@@ -402,7 +402,7 @@ void main() {
 #ifdef FUNCTIONS
         first_key = tile * TILE_ITEMS;
 #endif
-        add_tile(advance_words(push.keys, tile, TILE_ITEMS * KEY_WORDS), extent);
+        add_tile(advance_keys(push.keys, tile, TILE_ITEMS), extent);
         tile += workgroups;
     } while (MAX_WORKGROUPS != 0 && tile < tiles.count);
     set = subgroupOr(set);

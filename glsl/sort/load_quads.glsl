@@ -2,10 +2,15 @@
 
 #include "common/key.glsl"
 
+#ifdef KEY_BITS
+const bool QUAD_ACCESS = false;
+const bool MIXED_ACCESS = false;
+#else
 // Keys are accessed by quads: they are 16-byte aligned, and without MIXED_ACCESS no quad is partial.
 layout(constant_id = ID_QUAD_ACCESS) const bool QUAD_ACCESS = false;
 // A partial quad is loaded word by word. llvmpipe executes both sides of that branch, one lane at a time.
 layout(constant_id = ID_MIXED_ACCESS) const bool MIXED_ACCESS = false;
+#endif
 
 Key[4] load_whole_quad(Words keys, uint first) {
 #if KEY_WORDS == 2

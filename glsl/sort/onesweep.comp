@@ -187,7 +187,7 @@ void count_stalled_tile(Words keys, uint tile, Digit digit) {
         s_bin_offset[bin_index(k)] = 0;
     }
     barrier();
-    Words first = advance_words(keys, tile, TILE_ITEMS * KEY_WORDS);
+    Words first = advance_keys(keys, tile, TILE_ITEMS);
     [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         atomicAdd(s_bin_offset[digit_of(key_of_tile(first, tile, striped_index(i)), digit.shift, digit.mask)], 1u);
     }
@@ -256,7 +256,7 @@ void main() {
     if (tile >= pass.tile_count) {
         return;
     }
-    Words keys = advance_words(KEYS_FROM, push.first_tile, TILE_ITEMS * KEY_WORDS);
+    Words keys = advance_keys(KEYS_FROM, push.first_tile, TILE_ITEMS);
     Words sorted = KEYS_TO;
     Values values = values_of(pass.ping_pong, push.values, push.values_alt);
     Digit digit = Digit(push.shift, push.digit_mask);
@@ -264,7 +264,7 @@ void main() {
 #ifdef FUNCTIONS
     computes_keys = values.are_indices;
 #endif
-    LOAD_KEYS(advance_words(keys, tile, TILE_ITEMS * KEY_WORDS), tile, tile_extent(pass, tile, TILE_ITEMS), key_words);
+    LOAD_KEYS(advance_keys(keys, tile, TILE_ITEMS), tile, tile_extent(pass, tile, TILE_ITEMS), key_words);
 
     for (uint round = 1;; round++) {
         uint extent = tile_extent(pass, tile, TILE_ITEMS);
@@ -314,7 +314,7 @@ void main() {
         bool has_next = next_tile < pass.tile_count;
         uint next_words[KEY_WORDS][ITEMS_PER_INVOCATION];
         if (has_next) {
-            Words next_keys = advance_words(keys, next_tile, TILE_ITEMS * KEY_WORDS);
+            Words next_keys = advance_keys(keys, next_tile, TILE_ITEMS);
             LOAD_KEYS(next_keys, next_tile, tile_extent(pass, next_tile, TILE_ITEMS), next_words);
         }
         load_values(values, wide_product(push.first_tile + tile, TILE_ITEMS), extent);

@@ -85,7 +85,7 @@ uint item_index(uint i) {
 }
 
 void load_tile(Words keys, uint extent, out uint words[KEY_WORDS][ITEMS_PER_INVOCATION]) {
-    Words first = advance_words(keys, item_index(0), KEY_WORDS);
+    Words first = advance_keys(keys, item_index(0), 1);
     if (extent == TILE_ITEMS) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             set_key(words, i, load_key(first, i * gl_SubgroupSize));

@@ -75,7 +75,7 @@ void main() {
     Values values = VALUES;
     Digit digit = Digit(push.shift, push.digit_mask);
 
-    load_tile(advance_words(keys, tile.first_index, KEY_WORDS), tile.extent, key_words);
+    load_tile(advance_keys(keys, tile.first_index, 1), tile.extent, key_words);
     count_tile(digit, tile.extent);
     rank_tile(digit);
     FOR_EACH_BIN(k) {

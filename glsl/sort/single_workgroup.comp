@@ -55,6 +55,7 @@ layout(push_constant, std430) uniform Push {
 #ifdef SEGMENTED
 Segment segment;
 
+#define FIRST_KEY advance_keys(push.keys, segment.begin, 1)
 #define FROM_FIRST(array, words) advance_words(array, segment.begin, words)
 #define KEY_INDEX(index) (segment.begin + index)
 #define VALUE_INDEX(index) ((segment.begin & push.begin_mask) + index)
@@ -65,6 +66,7 @@ uint load_extent() {
     return segment.extent;
 }
 #else
+#define FIRST_KEY push.keys
 #define FROM_FIRST(array, words) array
 #define KEY_INDEX(index) index
 #define VALUE_INDEX(index) index
@@ -111,7 +113,7 @@ void main() {
 #ifdef FUNCTIONS
     compute_tile(push.keys, 0, extent, push.data, key_words);
 #else
-    load_tile(FROM_FIRST(push.keys, KEY_WORDS), extent, key_words);
+    load_tile(FIRST_KEY, extent, key_words);
 #endif
 #if VALUE_WORDS > 0
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
@@ -134,7 +136,7 @@ void main() {
     if (!is_null(push.sorted)) {
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if (item_index(i) < extent) {
-                store_key(advance_words(push.sorted, KEY_INDEX(item_index(i)), KEY_WORDS), 0, key_at(i));
+                store_key(advance_keys(push.sorted, KEY_INDEX(item_index(i)), 1), 0, key_at(i));
             }
         }
     }

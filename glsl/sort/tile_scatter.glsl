@@ -64,7 +64,7 @@ void store_item_key(uint i, Key key, Words sorted, Digit digit) {
     keep_offset(i, bin, offset.x);
     if (is_written(sorted)) {
         // The offset may exceed 2^31, which an array index cannot.
-        store_key(advance_words(sorted, offset, KEY_WORDS), 0, key);
+        store_key(advance_keys(sorted, offset), 0, key);
     }
 }
 

@@ -2,9 +2,11 @@
 //
 // Dispatch: row_count * chunk_count workgroups.
 // Reads:    keys, row_count rows of column_count keys, or with FUNCTIONS elements that keys are computed from, and data;
-//           indirect_rows, a word, unless null.
-// Writes:   orders, as many keys; segments, the index of the first key of each row; and if top_segments is not null,
-//           there that of each row's result. With indirect_rows the numbers of keys and results to counts.
+//           indirect_rows, a word, unless null. With UNEQUAL segments and ks, a word for each row, unless null; with segments
+//           rows of key_count keys.
+// Writes:   orders, row_count rows of column_count keys, of which a shorter one has the first; begins, the index there of the
+//           first key of each row, and with UNEQUAL ends, that after its last; and if top_begins is not null, there the index
+//           of each row's result. With indirect_rows the numbers of keys and results to counts.
 // Shared:   nothing.
 // Pass model: none; the lines above say the result.
 
@@ -24,8 +26,8 @@ layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 
 layout(push_constant, std430) uniform Push {
     Words keys;
     Words orders;
-    Words segments;
-    Words top_segments;
+    Words begins;
+    Words top_begins;
     Words counts;
     // The number of rows, at most row_count.
     Words indirect_rows;
@@ -34,15 +36,21 @@ layout(push_constant, std430) uniform Push {
     // Workgroups of a row.
     uint chunk_count;
     uint k;
+    Words ends;
+    Words segments;
+    Words ks;
+    uint key_count;
 #ifdef FUNCTIONS
     Words data;
 #endif
 } push;
 
+#include "top_k/row.glsl"
+
 #ifdef FUNCTIONS
-#define load_row_key(keys, row, column) computed_key(push.keys, row * push.column_count + column, push.data)
+#define load_row_key(keys, source, column) computed_key(push.keys, source.x + column, push.data)
 #else
-#define load_row_key(keys, row, column) load_key(keys, column)
+#define load_row_key(keys, source, column) load_key(keys, column)
 #endif
 
 void main() {
@@ -57,18 +65,23 @@ void main() {
     if (row >= row_count) {
         return;
     }
+    Row shape = row_of(row, push.column_count);
     if (first == 0) {
-        push.segments.word[row] = row * push.column_count;
-        if (!is_null(push.top_segments)) {
-            push.top_segments.word[row] = row * push.k;
+        push.begins.word[row] = row * push.column_count;
+        if (UNEQUAL) {
+            push.ends.word[row] = row * push.column_count + shape.columns;
+        }
+        if (!is_null(push.top_begins)) {
+            push.top_begins.word[row] = row * push.k;
         }
     }
-    Words keys = advance_words(push.keys, row, push.column_count * KEY_WORDS);
+    uvec2 source = first_key_of(shape, row, push.column_count);
+    Words keys = advance_words(push.keys, source, KEY_WORDS);
     Words orders = advance_words(push.orders, row, push.column_count * KEY_WORDS);
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint column = first + i * WORKGROUP_SIZE;
-        if (column < push.column_count) {
-            store_key(orders, column, compared(load_row_key(keys, row, column)));
+        if (column < shape.columns) {
+            store_key(orders, column, compared(load_row_key(keys, source, column)));
         }
     }
 }

@@ -52,6 +52,7 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 #include "top_k/row.glsl"
+#include "top_k/slots.glsl"
 
 const uint ROWS_PER_WORKGROUP = WORKGROUP_SIZE / CLUSTER_LANES;
 // Lanes that copy neighbouring words of a value.
@@ -95,9 +96,7 @@ void main() {
     }
     uint k = min(row.k, row.columns);
 
-    uvec2 first = wide_product(index, push.column_count);
-    // Selects between indices, not pointers: SwiftShader crashes on a pointer that a branch has selected.
-    first = mix(first, uvec2(row.first, 0), bvec2(UNEQUAL && has_segments()));
+    uvec2 first = first_key_of(row, index, push.column_count);
 #ifdef FUNCTIONS
     Words keys = advance_words(push.keys, first, SOURCE_WORDS);
 #else

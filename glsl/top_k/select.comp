@@ -78,6 +78,7 @@ layout(push_constant, std430) uniform Push {
 } push;
 
 #include "top_k/row.glsl"
+#include "top_k/slots.glsl"
 
 shared uint s_bins[RADIX];
 // The digit of key k, the keys of lower digits, and those of the digit.

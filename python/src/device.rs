@@ -495,7 +495,8 @@ impl Device {
         })
     }
 
-    /// The lower bounds of needles in sorted numbers, or the upper ones; in rows of `lengths` numbers and needles, in each row.
+    /// The lower bounds of needles in sorted numbers, or the upper ones, u32, in 2^32 numbers and more u64; in rows of `lengths`
+    /// numbers and needles, in each row.
     #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn search(
         &self,
@@ -517,6 +518,7 @@ impl Device {
         let config = config.order(float_order(order)?);
         let [sorted, needles] = [sorted.source()?, needles.source()?];
         let counts = [sorted, needles].map(|keys| keys.count(element.size() as u64));
+        let config = config.large_counts_for(counts[0]);
         let inputs = [("sorted", sorted), ("needles", needles)];
         self.call(py, config, SearchBuffers::default(), (counts[0], counts[1]), &inputs, |mut found| {
             found.take_all("positions")

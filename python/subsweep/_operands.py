@@ -105,10 +105,12 @@ def given(result: Data, dtype: npt.DTypeLike, shape: Tuple[int, ...]) -> Numbers
 
 
 def indices_of(result: Data, shape: Tuple[int, ...]) -> Numbers:
-    """Return indices or counts of a result: of intp as numpy's, of an Array of uint32 as the device's."""
+    """Return indices or counts of a result: of intp as numpy's, of an Array of uint32 as the device's, or of uint64 if it has 8
+    bytes for each."""
+    dtype = np.uint64 if len(result) > 4 * np.prod(shape, dtype=int) else np.uint32
     if isinstance(result, _subsweep.Buffer):
-        return given(result, np.uint32, shape)
-    return result.view(np.uint32).astype(np.intp).reshape(shape)
+        return given(result, dtype, shape)
+    return result.view(dtype).astype(np.intp).reshape(shape)
 
 
 def index_dtype(array: Numbers) -> Any:

@@ -378,7 +378,7 @@ def segmented_topk(
     segments : array_like of int
         As in `segmented_sort`.
     k : int or array_like of int
-        For all segments, or for each: from 0 on, and up to 4096, or fewer on some devices.
+        For all segments, or for each: from 0 on.
     largest, sorted, order : optional
         As in `topk`.
 
@@ -453,7 +453,7 @@ def searchsorted(
 
     Returns
     -------
-    ndarray of intp, or intp for a scalar `v`
+    ndarray of intp, or intp for a scalar `v`; of Arrays an Array of uint32, in 2**32 elements and more of uint64
 
     Examples
     --------

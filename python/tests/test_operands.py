@@ -5,6 +5,7 @@ import pytest
 from conftest import assert_same, random_array
 
 import subsweep
+from subsweep import _operands
 
 
 @pytest.mark.parametrize(
@@ -89,3 +90,13 @@ def test_dimensions():
     for function in (subsweep.runs, lambda a: subsweep.merge(a, a), lambda a: subsweep.segmented_sort(a, [0])):
         with pytest.raises(ValueError, match="dimensions"):
             function(table)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_positions_of_either_size_are_numpys(dtype):
+    """A search in 2**32 elements and more, for which a machine of the tests has too little memory, gives uint64."""
+    positions = np.array([[0, 7], [2**32 - 1, 3]], dtype)
+    assert_same(_operands.indices_of(positions.reshape(-1).view(np.uint8), (2, 2)), positions.astype(np.intp))
+    on_device = _operands.indices_of(subsweep.Array(positions).buffer, (2, 2))
+    assert_same(np.asarray(on_device), positions)
+    assert _operands.indices_of(np.zeros(0, np.uint8), (0,)).dtype == np.intp

@@ -27,7 +27,8 @@ pub struct SubsweepMergePlanCreateInfo {
     pub element_type: SubsweepElementType,
     /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 for a merge of keys alone.
     pub words_per_value: u32,
-    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for
+    /// none.
     pub functions: SubsweepFunctions,
 }
 
@@ -114,8 +115,9 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
 ///
 /// 2. Memory: the destinations are as large as both arrays together.
 /// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
-///    no other memory is accessed.
+/// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in
+///    both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order; no other
+///    memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
 ///

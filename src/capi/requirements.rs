@@ -26,17 +26,24 @@ pub const SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT: SubsweepFeatureFlags = 8;
 /// Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
 /// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 pub const SUBSWEEP_FEATURE_DEBUG_UTILS_BIT: SubsweepFeatureFlags = 16;
+/// The feature storageBuffer8BitAccess of Vulkan 1.2: a sort of keys of 8 bits reads and writes them as they are,
+/// without words of 32 bits in scratch.
+pub const SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT: SubsweepFeatureFlags = 32;
+/// storageBuffer16BitAccess of Vulkan 1.1: likewise of 16 bits.
+pub const SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT: SubsweepFeatureFlags = 64;
 
-const ALL_FEATURES: SubsweepFeatureFlags = 2 * SUBSWEEP_FEATURE_DEBUG_UTILS_BIT - 1;
+const ALL_FEATURES: SubsweepFeatureFlags = 2 * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT - 1;
 
 type Feature = fn(&mut EnabledFeatures) -> &mut bool;
 /// The features of C's flags.
-const FEATURES: [(SubsweepFeatureFlags, Feature); 5] = [
+const FEATURES: [(SubsweepFeatureFlags, Feature); 7] = [
     (SUBSWEEP_FEATURE_BUFFER_DEVICE_ADDRESS_BIT, |enabled| &mut enabled.buffer_device_address),
     (SUBSWEEP_FEATURE_SUBGROUP_SIZE_CONTROL_BIT, |enabled| &mut enabled.subgroup_size_control),
     (SUBSWEEP_FEATURE_COMPUTE_FULL_SUBGROUPS_BIT, |enabled| &mut enabled.compute_full_subgroups),
     (SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT, |enabled| &mut enabled.shader_float64),
     (SUBSWEEP_FEATURE_DEBUG_UTILS_BIT, |enabled| &mut enabled.debug_utils),
+    (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT, |enabled| &mut enabled.storage_buffer8_bit_access),
+    (SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, |enabled| &mut enabled.storage_buffer16_bit_access),
 ];
 
 pub(super) fn enabled_features(given: SubsweepFeatureFlags) -> Result<EnabledFeatures> {
@@ -234,9 +241,9 @@ pub unsafe extern "C" fn subsweep_requirements_extensions(
 }
 
 /// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. Structures of its
-/// chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan12Features,
-/// VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and never cleared. Structures for the
-/// other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
+/// chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan11Features,
+/// VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and
+/// never cleared. Structures for the other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
 /// `info->pEnabledFeatures` where core features are needed. Call it when the program's own chain is complete,
 /// and for one VkDeviceCreateInfo at a time. The caller adds the extensions of
 /// subsweep_requirements_extensions.

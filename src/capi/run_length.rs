@@ -123,9 +123,9 @@ pub unsafe extern "C" fn subsweep_run_length_plan_create(
 /// Records the encoding of `info->count` elements, or the decoding of as many runs.
 ///
 /// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and
-///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, with large
-///    counts one that is not, and of non-trivial runs another selection and two dispatches more; to decode, a scan, a
-///    barrier and a dispatch for all elements that fit.
+///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
+///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all
+///    elements that fit.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_count`.
 /// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
 ///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below

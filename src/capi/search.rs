@@ -31,7 +31,8 @@ pub struct SubsweepSearchPlanCreateInfo {
     pub sorted_length: u32,
     /// Needles of a row; 0 without rows.
     pub needle_length: u32,
-    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for
+    /// none.
     pub functions: SubsweepFunctions,
 }
 
@@ -115,10 +116,10 @@ pub unsafe extern "C" fn subsweep_search_plan_create(
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys, or any number with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT, and along rows at most 2^32 - 1
-///    needles. No needles record nothing; in no keys every
-///    position is 0. Keys that are not sorted give positions from 0 to their count; no other memory is accessed. Needles
-///    of more rows than sorted ones are searched for in the last of these.
+/// 4. Limits: at most 2^32 - 1 sorted keys, or any number with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT, and along rows at most
+///    2^32 - 1 needles. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions
+///    from 0 to their count; no other memory is accessed. Needles of more rows than sorted ones are searched for in the
+///    last of these.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater.
 ///

@@ -21,7 +21,7 @@ pub const SUBSWEEP_TOP_K_TOTAL_ORDER_BIT: SubsweepTopKFlags = 32;
 
 /// Rows of unequal lengths, of up to column_count keys, which begin at `segments`. A row of fewer than k keys has as many
 /// results, and in the other slots of its k are keys and values of 0, and indices of 2^32 - 1; longer rows are cut
-/// off. k is limited: see subsweep_top_k_plan_create.
+/// off. Scratch is that of rows of column_count keys.
 pub const SUBSWEEP_TOP_K_SEGMENTS_BIT: SubsweepTopKFlags = 64;
 /// A k of its own for each row, in `ks`, of which none is greater than k: likewise.
 pub const SUBSWEEP_TOP_K_OWN_K_BIT: SubsweepTopKFlags = 128;
@@ -99,8 +99,7 @@ impl Exported for TopK {
 /// 4 bytes, and the scratch of a segmented sort.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no
-/// keys, indices or values are written; SUBSWEEP_ERROR_INVALID_POLICY if rows have lengths or a k of their own and
-/// all keys would have to be sorted.
+/// keys, indices or values are written.
 ///
 /// # Safety
 /// As at the top of the header.

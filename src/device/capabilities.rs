@@ -173,6 +173,8 @@ impl Capabilities {
         let was = self.clone();
         limit(self);
         let now = self.clone();
+        let mut enabled = was.enabled;
+        enabled.narrow(now.enabled);
         *self = Self {
             max_workgroup_subgroups: now.max_workgroup_subgroups.min(was.max_workgroup_subgroups),
             max_workgroup_invocations: now.max_workgroup_invocations.min(was.max_workgroup_invocations),
@@ -187,14 +189,7 @@ impl Capabilities {
             max_storage_buffer_range: now.max_storage_buffer_range.min(was.max_storage_buffer_range),
             // 0: no timestamps.
             timestamp_period_ns: if now.timestamp_period_ns > 0.0 { was.timestamp_period_ns } else { 0.0 },
-            enabled: EnabledFeatures {
-                subgroup_size_control: now.enabled.subgroup_size_control && was.enabled.subgroup_size_control,
-                compute_full_subgroups: now.enabled.compute_full_subgroups
-                    && was.enabled.compute_full_subgroups,
-                shader_float64: now.enabled.shader_float64 && was.enabled.shader_float64,
-                sparse_binding: now.enabled.sparse_binding && was.enabled.sparse_binding,
-                ..was.enabled
-            },
+            enabled,
             ..was
         };
     }

@@ -13,6 +13,8 @@ pub struct FeatureChain {
     enabled: EnabledFeatures,
     core: vk::PhysicalDeviceFeatures,
     address: vk::PhysicalDeviceBufferDeviceAddressFeatures<'static>,
+    storage8: vk::PhysicalDevice8BitStorageFeatures<'static>,
+    storage16: vk::PhysicalDevice16BitStorageFeatures<'static>,
     size_control: vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>,
     executables: vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR<'static>,
 }
@@ -22,6 +24,8 @@ pub struct FeatureChain {
 struct Found {
     core: bool,
     address: bool,
+    storage8: bool,
+    storage16: bool,
     size_control: bool,
     executables: bool,
 }
@@ -32,15 +36,17 @@ impl FeatureChain {
             enabled,
             core: vk::PhysicalDeviceFeatures::default(),
             address: vk::PhysicalDeviceBufferDeviceAddressFeatures::default(),
+            storage8: vk::PhysicalDevice8BitStorageFeatures::default(),
+            storage16: vk::PhysicalDevice16BitStorageFeatures::default(),
             size_control: vk::PhysicalDeviceSubgroupSizeControlFeatures::default(),
             executables: vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default(),
         }
     }
 
     /// Enables the features in `info`, and disables none. A structure of its chain that has a feature
-    /// (`VkPhysicalDeviceFeatures2`, `VkPhysicalDeviceVulkan12Features`, `VkPhysicalDeviceVulkan13Features`, or the
-    /// feature's own) is changed; for the others, structures of this chain are put in front. Core features of
-    /// `pEnabledFeatures` are copied first. The caller enables the extensions.
+    /// (`VkPhysicalDeviceFeatures2`, `VkPhysicalDeviceVulkan11Features`, `VkPhysicalDeviceVulkan12Features`,
+    /// `VkPhysicalDeviceVulkan13Features`, or the feature's own) is changed; for the others, structures of this chain are
+    /// put in front. Core features of `pEnabledFeatures` are copied first. The caller enables the extensions.
     ///
     /// # Safety
     /// `info.p_next` is a valid chain that may be written to, as are structures passed to
@@ -67,6 +73,14 @@ impl FeatureChain {
             self.address.buffer_device_address = vk::TRUE;
             info = info.push_next(&mut self.address);
         }
+        if self.enabled.storage_buffer8_bit_access && !found.storage8 {
+            self.storage8.storage_buffer8_bit_access = vk::TRUE;
+            info = info.push_next(&mut self.storage8);
+        }
+        if self.enabled.storage_buffer16_bit_access && !found.storage16 {
+            self.storage16.storage_buffer16_bit_access = vk::TRUE;
+            info = info.push_next(&mut self.storage16);
+        }
         if self.enabled.has_size_control() && !found.size_control {
             self.size_control.subgroup_size_control = self.enabled.subgroup_size_control.into();
             self.size_control.compute_full_subgroups = self.enabled.compute_full_subgroups.into();
@@ -90,6 +104,8 @@ impl FeatureChain {
             compute_full_subgroups,
             pipeline_executable_info,
             shader_float64,
+            storage_buffer8_bit_access,
+            storage_buffer16_bit_access,
             sparse_binding,
             debug_utils: _,
         } = self.enabled;
@@ -109,11 +125,35 @@ impl FeatureChain {
                     turn_on(&mut features.features.sparse_binding, sparse_binding);
                 }
                 vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES => {
-                    found.address = true;
+                    (found.address, found.storage8) = (true, true);
                     // SAFETY: as above.
                     let features =
                         unsafe { &mut *structure.cast::<vk::PhysicalDeviceVulkan12Features<'_>>() };
                     turn_on(&mut features.buffer_device_address, buffer_device_address);
+                    turn_on(&mut features.storage_buffer8_bit_access, storage_buffer8_bit_access);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES => {
+                    found.storage8 = true;
+                    let features = structure.cast::<vk::PhysicalDevice8BitStorageFeatures<'_>>();
+                    // SAFETY: as above.
+                    turn_on(
+                        unsafe { &mut (*features).storage_buffer8_bit_access },
+                        storage_buffer8_bit_access,
+                    );
+                }
+                vk::StructureType::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES => {
+                    found.storage16 = true;
+                    let features = structure.cast::<vk::PhysicalDeviceVulkan11Features<'_>>();
+                    // SAFETY: as above.
+                    let feature = unsafe { &mut (*features).storage_buffer16_bit_access };
+                    turn_on(feature, storage_buffer16_bit_access);
+                }
+                vk::StructureType::PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES => {
+                    found.storage16 = true;
+                    let features = structure.cast::<vk::PhysicalDevice16BitStorageFeatures<'_>>();
+                    // SAFETY: as above.
+                    let feature = unsafe { &mut (*features).storage_buffer16_bit_access };
+                    turn_on(feature, storage_buffer16_bit_access);
                 }
                 vk::StructureType::PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES => {
                     found.address = true;

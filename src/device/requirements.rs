@@ -48,6 +48,11 @@ pub struct EnabledFeatures {
     pub pipeline_executable_info: bool,
     /// The core feature `shaderFloat64`: sums and products of f64.
     pub shader_float64: bool,
+    /// The feature `storageBuffer8BitAccess` of Vulkan 1.2: a sort of keys of 8 bits reads and writes them as they are, without
+    /// words of 32 bits in scratch.
+    pub storage_buffer8_bit_access: bool,
+    /// `storageBuffer16BitAccess` of Vulkan 1.1: likewise of 16 bits.
+    pub storage_buffer16_bit_access: bool,
     /// The core feature `sparseBinding`: arrays of `headless` may be larger than one allocation. Plans make no use of it.
     pub sparse_binding: bool,
     /// The instance extension `VK_EXT_debug_utils`: debug labels in recordings, debug names of pipelines.
@@ -62,6 +67,8 @@ impl EnabledFeatures {
         compute_full_subgroups: false,
         pipeline_executable_info: false,
         shader_float64: false,
+        storage_buffer8_bit_access: false,
+        storage_buffer16_bit_access: false,
         sparse_binding: false,
         debug_utils: false,
     };
@@ -74,10 +81,24 @@ impl EnabledFeatures {
             (self.compute_full_subgroups, there.compute_full_subgroups, "computeFullSubgroups"),
             (self.pipeline_executable_info, there.pipeline_executable_info, "pipelineExecutableInfo"),
             (self.shader_float64, there.shader_float64, "shaderFloat64"),
+            (self.storage_buffer8_bit_access, there.storage_buffer8_bit_access, "storageBuffer8BitAccess"),
+            (self.storage_buffer16_bit_access, there.storage_buffer16_bit_access, "storageBuffer16BitAccess"),
             (self.sparse_binding, there.sparse_binding, "sparseBinding"),
         ]
         .into_iter()
         .find_map(|(is_named, is_there, name)| (is_named && !is_there).then_some(name))
+    }
+
+    /// Clears the optional features of a device that `there` does not have.
+    #[cfg(any(feature = "capi", feature = "headless"))]
+    pub(super) fn narrow(&mut self, there: Self) {
+        self.subgroup_size_control &= there.subgroup_size_control;
+        self.compute_full_subgroups &= there.compute_full_subgroups;
+        self.pipeline_executable_info &= there.pipeline_executable_info;
+        self.shader_float64 &= there.shader_float64;
+        self.storage_buffer8_bit_access &= there.storage_buffer8_bit_access;
+        self.storage_buffer16_bit_access &= there.storage_buffer16_bit_access;
+        self.sparse_binding &= there.sparse_binding;
     }
 
     pub(super) fn has_size_control(self) -> bool {
@@ -155,10 +176,12 @@ impl DeviceRequirements {
             .map_err(Error::vulkan("vkEnumerateDeviceExtensionProperties"))?;
         let has = |name: &CStr| extensions.iter().any(|e| e.extension_name_as_c_str() == Ok(name));
 
+        let mut vulkan11 = vk::PhysicalDeviceVulkan11Features::default();
         let mut vulkan12 = vk::PhysicalDeviceVulkan12Features::default();
         let mut size_control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
         let mut executables = vk::PhysicalDevicePipelineExecutablePropertiesFeaturesKHR::default();
-        let mut chain = vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan12);
+        let mut chain =
+            vk::PhysicalDeviceFeatures2::default().push_next(&mut vulkan11).push_next(&mut vulkan12);
         if has(SIZE_CONTROL) {
             chain = chain.push_next(&mut size_control);
         }
@@ -179,6 +202,8 @@ impl DeviceRequirements {
                 compute_full_subgroups: size_control.compute_full_subgroups == vk::TRUE,
                 pipeline_executable_info: false,
                 shader_float64: core.shader_float64 == vk::TRUE,
+                storage_buffer8_bit_access: vulkan12.storage_buffer8_bit_access == vk::TRUE,
+                storage_buffer16_bit_access: vulkan11.storage_buffer16_bit_access == vk::TRUE,
                 sparse_binding: false,
                 debug_utils: false,
             },
@@ -193,11 +218,7 @@ impl DeviceRequirements {
     /// Clears the optional features that `enabled` does not have.
     #[cfg(any(feature = "capi", feature = "headless"))]
     pub(crate) fn narrow(&mut self, enabled: EnabledFeatures) {
-        self.enabled.subgroup_size_control &= enabled.subgroup_size_control;
-        self.enabled.compute_full_subgroups &= enabled.compute_full_subgroups;
-        self.enabled.pipeline_executable_info &= enabled.pipeline_executable_info;
-        self.enabled.shader_float64 &= enabled.shader_float64;
-        self.enabled.sparse_binding &= enabled.sparse_binding;
+        self.enabled.narrow(enabled);
     }
 
     /// Enables [`Pipeline::statistics`](super::Pipeline::statistics) where the device supports them. Not for

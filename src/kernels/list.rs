@@ -10,7 +10,7 @@ pub struct KernelRow {
 }
 
 /// An axis in the name of a variant: its name in braces, and the values with their defines.
-const AXES: [(&str, &[(&str, &str)]); 4] = [
+const AXES: [(&str, &[(&str, &str)]); 6] = [
     ("{keys}", &[("key1", "KEY_WORDS=1"), ("key2", "KEY_WORDS=2")]),
     (
         "{pairs}",
@@ -21,6 +21,18 @@ const AXES: [(&str, &[(&str, &str)]); 4] = [
             ("key2", "KEY_WORDS=2 VALUE_WORDS=0"),
             ("key2_value1", "KEY_WORDS=2 VALUE_WORDS=1"),
             ("key2_value2", "KEY_WORDS=2 VALUE_WORDS=2"),
+        ],
+    ),
+    ("{narrow}", &[("key8", "KEY_BITS=8"), ("key16", "KEY_BITS=16")]),
+    (
+        "{narrow_pairs}",
+        &[
+            ("key8", "KEY_BITS=8 VALUE_WORDS=0"),
+            ("key8_value1", "KEY_BITS=8 VALUE_WORDS=1"),
+            ("key8_value2", "KEY_BITS=8 VALUE_WORDS=2"),
+            ("key16", "KEY_BITS=16 VALUE_WORDS=0"),
+            ("key16_value1", "KEY_BITS=16 VALUE_WORDS=1"),
+            ("key16_value2", "KEY_BITS=16 VALUE_WORDS=2"),
         ],
     ),
     ("{1..2}", &[("1", "COLUMNS=1"), ("2", "COLUMNS=2")]),

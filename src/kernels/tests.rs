@@ -35,7 +35,7 @@ const PRODUCTS: [(&str, usize, &str); 4] = [
     ("reduce/reduce", 1, "the index of a tile's partial result: a workgroup has one"),
     ("sort/digit_histogram", 3, "the index of a portion's histogram: a pass has few portions"),
     ("sort/merge_runs", 1, "the position of an index: a sort has fewer than 2^32 elements"),
-    ("top_k/take", 1, "the index of a result: a sort has fewer than 2^32 keys"),
+    ("top_k/take", 2, "the indices of a result and of a key: a sort has fewer than 2^32 keys"),
 ];
 const WORDS_OF_BALLOTS: [(&str, usize, &str); 3] = [
     ("sort/chunk_bucket", 1, "a chunk has 32 lanes"),

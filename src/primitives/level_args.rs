@@ -1,8 +1,6 @@
 //! Dispatch arguments of the levels of tiles, for indirect counts: one small dispatch writes them for the indirect
 //! dispatches and their kernels.
 
-use std::mem::size_of;
-
 use ash::vk;
 
 use super::{Count, ScratchCursor, striding_workgroups};
@@ -28,12 +26,15 @@ pub(super) fn small_workgroup(device: &Device) -> u32 {
 
 /// The pipeline that writes the arguments.
 #[derive(Debug)]
-pub(super) struct LevelArgsWriter(Pipeline);
+pub(super) struct LevelArgsWriter {
+    pipeline: Pipeline,
+    count_size: u64,
+}
 
 /// Division of elements into levels of tiles.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LevelGrid {
-    /// A larger count is treated as this.
+    /// A larger count is treated as this, but for one of 64 bits.
     pub max_count: u32,
     pub tile_items: u32,
     pub level_count: u32,
@@ -58,19 +59,26 @@ impl LevelArgsWriter {
         has_indirect_count: bool,
         min_tiles: u32,
     ) -> Result<Option<Self>> {
-        has_indirect_count.then(|| Self::always(device, subgroup_size, min_tiles)).transpose()
+        let writer = || Self::always(device, subgroup_size, min_tiles, false);
+        has_indirect_count.then(writer).transpose()
     }
 
-    /// The writer of a plan that always counts on the device.
-    pub(super) fn always(device: &Device, subgroup_size: Option<u32>, min_tiles: u32) -> Result<Self> {
-        let constants = [("MIN_TILES", min_tiles)];
+    /// The writer of a plan that always counts on the device; with `is_wide` by a count of 64 bits, for one level.
+    pub(super) fn always(
+        device: &Device,
+        subgroup_size: Option<u32>,
+        min_tiles: u32,
+        is_wide: bool,
+    ) -> Result<Self> {
+        let constants = [("MIN_TILES", min_tiles), ("WIDE_OFFSETS", is_wide.into())];
         let options =
             PipelineOptions { workgroup_size: small_workgroup(device), constants: &constants, subgroup_size };
-        Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options).map(Self)
+        let pipeline = Pipeline::declare(device, kernels::SCAN_LEVEL_ARGS.module(&[]), options)?;
+        Ok(Self { pipeline, count_size: if is_wide { 8 } else { 4 } })
     }
 
     pub(super) fn pipeline(&self) -> &Pipeline {
-        &self.0
+        &self.pipeline
     }
 
     /// Records the dispatch, and a barrier to the indirect dispatches.
@@ -95,7 +103,7 @@ impl LevelArgsWriter {
         grid: LevelGrid,
     ) -> Result<()> {
         let push = push::ScanLevelArgs {
-            count: AddressRange::new(count, size_of::<u32>() as u64),
+            count: AddressRange::new(count, self.count_size),
             levels: levels.0.addresses(),
             max_count: grid.max_count,
             tile_items: grid.tile_items,
@@ -103,7 +111,7 @@ impl LevelArgsWriter {
             column_count: grid.column_count,
             max_row: recorder.device().capabilities().max_workgroup_count[0],
         };
-        recorder.dispatch(&self.0, &push, 1)
+        recorder.dispatch(&self.pipeline, &push, 1)
     }
 }
 

@@ -104,6 +104,21 @@ impl MergeConfig {
         /// Sets the order of floats, in which the arrays are sorted; by default [`FloatOrder::Total`].
         order(order: FloatOrder) => order = order;
         /// Takes 2^32 keys and more.
+        ///
+        #[doc = example!()]
+        /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+        /// use subsweep::merge::{MergeBuffers, MergeConfig};
+        ///
+        /// let gpu = Gpu::open(GpuOptions::default())?;
+        /// let (a, b) = (gpu.allocate_with(&[1, 3, 7])?, gpu.allocate_with(&[2, 3])?);
+        /// let plan = gpu.plan(MergeConfig::keys(ElementType::U32).large_counts())?;
+        /// let merged = gpu.allocate(20)?;
+        /// let buffers = MergeBuffers::new(a.addresses(), b.addresses(), merged.addresses());
+        /// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+        /// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, (3, 2))) }?;
+        /// assert_eq!(gpu.read(&merged, 5)?, [1, 2, 3, 3, 7]);
+        /// # Ok::<(), subsweep::Error>(())
+        /// ```
         large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of `a`, `b` or both, which need scratch.
         indirect_count() => has_indirect_count = true;

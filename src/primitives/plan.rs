@@ -56,7 +56,7 @@ use crate::error::Result;
 pub struct Plan<P: Primitive> {
     device: Device,
     config: P::Config,
-    /// That of the primitive, whose elements are not packed.
+    /// That of the primitive, whose elements are not packed unless its kernels take such.
     unpacked: P::Config,
     policy: P::Policy,
     pub(super) primitive: P,
@@ -81,6 +81,12 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
     /// Declares all pipelines of a configuration and a policy that [`Config::checked_policy`] has checked.
     #[doc(hidden)]
     fn declare(device: &Device, config: &Self::Config, policy: &Self::Policy) -> Result<Self>;
+
+    /// Whether the kernels of a policy take packed elements as they are.
+    #[doc(hidden)]
+    fn takes_packed(_: &Capabilities, _: &Self::Config, _: &Self::Policy) -> bool {
+        false
+    }
 
     /// All algorithms of the plan.
     #[doc(hidden)]
@@ -305,8 +311,10 @@ impl<P: Primitive> Plan<P> {
     /// As [`Self::new`], without compiling the pipelines.
     #[doc(hidden)]
     pub fn declare(device: &Device, config: P::Config) -> Result<Self> {
-        let policy = config.checked_policy(device.capabilities())?;
-        let unpacked = config.unpacked();
+        let capabilities = device.capabilities();
+        let policy = config.checked_policy(capabilities)?;
+        let takes_packed = P::takes_packed(capabilities, &config, &policy);
+        let unpacked = if takes_packed { config } else { config.unpacked() };
         let primitive = P::declare(device, &unpacked, &policy)?;
         let packing = (unpacked != config).then(|| Packing::declare::<P>(device, &config)).transpose()?;
         Ok(Self { device: device.clone(), config, unpacked, policy, primitive, packing })
@@ -322,7 +330,7 @@ impl<P: Primitive> Plan<P> {
         &self.config
     }
 
-    /// The configuration of the primitive, whose elements are not packed.
+    /// The configuration of the primitive, whose elements are not packed unless its kernels take such.
     pub(super) fn unpacked_config(&self) -> &P::Config {
         &self.unpacked
     }

@@ -1,9 +1,9 @@
 //! Search: for each needle its position in a sorted array, a lower or an upper bound.
 //!
-//! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions, or u64 ones with [`SearchConfig::large_counts`]: the lower bound, or `left`, is the number of keys
-//! that are less than the needle, and the upper bound, or `right`, the number of those that are not greater. Floats are in
-//! [`SearchConfig::order`], by default that of numpy; a sort's default is [`FloatOrder::Total`]. That the array is sorted is not
-//! checked: otherwise a position is any from 0 to the number of keys.
+//! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions, or u64 ones with [`SearchConfig::large_counts`]: the
+//! lower bound, or `left`, is the number of keys that are less than the needle, and the upper bound, or `right`, the number
+//! of those that are not greater. Floats are in [`SearchConfig::order`], by default that of numpy; a sort's default is
+//! [`FloatOrder::Total`]. That the array is sorted is not checked: otherwise a position is any from 0 to the number of keys.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -100,8 +100,9 @@ impl SearchConfig {
         /// Sets the order of floats, in which the keys are sorted; by default [`FloatOrder::Numpy`].
         order(order: FloatOrder) => order = order;
         /// Searches for the needles of each row of a table, of `needle_length` keys, in the row of the same index of another, of
-        /// `sorted_length` keys, 1 to [`Self::MAX_ROW_LENGTH`], and 1 or more needles. Positions are those in the row. Counts are of all keys, and of at most 2^32 - 1
-        /// needles. Needles of more rows than sorted ones are searched for in the last of these.
+        /// `sorted_length` keys, 1 to [`Self::MAX_ROW_LENGTH`], and 1 or more needles. Positions are those in the row. Counts
+        /// are of all keys, and of at most 2^32 - 1 needles. Needles of more rows than sorted ones are searched for in the last
+        /// of these.
         ///
         #[doc = example!()]
         /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
@@ -114,11 +115,36 @@ impl SearchConfig {
         /// ```
         along_rows(sorted_length: u32, needle_length: u32) => rows = Some([sorted_length, needle_length]);
         /// Takes 2^32 sorted keys and more: positions are u64. Not along rows.
+        ///
+        #[doc = example!()]
+        /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+        /// use subsweep::search::{SearchBuffers, SearchConfig};
+        ///
+        /// let gpu = Gpu::open(GpuOptions::default())?;
+        /// let (sorted, needles) = (gpu.allocate_with(&[1, 3, 3, 7])?, gpu.allocate_with(&[3, 0, 8])?);
+        /// let plan = gpu.plan(SearchConfig::lower_bound(ElementType::U32).large_counts())?;
+        /// // Three positions of 64 bits.
+        /// let positions = gpu.allocate(24)?;
+        /// let buffers = SearchBuffers::new(sorted.addresses(), needles.addresses(), positions.addresses());
+        /// // SAFETY: the memory is this device's, and alive until `submit` has waited.
+        /// unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, (4, 3))) }?;
+        /// let mut found = [0u64; 3];
+        /// gpu.download(&positions, &mut found)?;
+        /// assert_eq!(found, [1, 0, 4]);
+        /// # Ok::<(), subsweep::Error>(())
+        /// ```
         large_counts() => has_large_counts = true;
-        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need scratch.
+        /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need
+        /// scratch.
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`SearchPolicy::choose`].
         policy(policy: SearchPolicy) => policy = Some(policy);
+    }
+
+    /// Sets [`Self::large_counts`] if `count` sorted keys require it; not along rows.
+    pub const fn large_counts_for(self, count: u64) -> Self {
+        let is_large = count > SearchPlan::MAX_SORTED_COUNT && self.rows.is_none();
+        if is_large { self.large_counts() } else { self }
     }
 
     /// Type of the keys and needles; none of elements of functions.
@@ -327,9 +353,10 @@ impl fmt::Display for SearchPolicy {
 /// | `scratch` | 32 for an indirect count of needles, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// Ranges that are only read may overlap each other. One dispatch; for an indirect count of needles, another one and a
-/// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys, or any number with large counts; 2^32 - 1
-/// tiles of needles, and the workgroups of a two-dimensional dispatch. Needles may be in any order, and neighbours that are
-/// close to each other, such as sorted ones, read the same cache lines. The result is in `positions`.
+/// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys, or any
+/// number with large counts; 2^32 - 1 tiles of needles, and the workgroups of a two-dimensional dispatch. Needles may be in
+/// any order, and neighbours that are close to each other, such as sorted ones, read the same cache lines. The result is in
+/// `positions`.
 #[derive(Debug)]
 pub struct Search {
     tile_items: u32,
@@ -381,10 +408,13 @@ impl Primitive for Search {
     }
 
     fn check_count(&self, config: &SearchConfig, (count, needle_count): (u64, u64)) -> Result<()> {
-        let max = if config.has_large_counts { u64::MAX } else { SearchPlan::MAX_SORTED_COUNT };
-        at_most(count, max, "positions of 32 bits")?;
-        let max = if config.rows.is_some() { u32::MAX.into() } else { u64::MAX };
-        at_most(needle_count, max, "a search along rows")
+        if !config.has_large_counts {
+            at_most(count, SearchPlan::MAX_SORTED_COUNT, "positions of 32 bits")?;
+        }
+        if config.rows.is_some() {
+            at_most(needle_count, u32::MAX.into(), "a search along rows")?;
+        }
+        Ok(())
     }
 }
 

@@ -484,7 +484,8 @@ typedef struct SubsweepMergePlanCreateInfo {
     SubsweepElementType element_type;
     /// Size of the value of a key in 32-bit words, 0 to 4,096; 0 for a merge of keys alone.
     uint32_t words_per_value;
-    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for
+    /// none.
     SubsweepFunctions functions;
 } SubsweepMergePlanCreateInfo;
 
@@ -647,7 +648,8 @@ typedef struct SubsweepSearchPlanCreateInfo {
     uint32_t sorted_length;
     /// Needles of a row; 0 without rows.
     uint32_t needle_length;
-    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for none.
+    /// Functions whose less compares elements of their own, in place of keys of element_type, which is not read then; 0 for
+    /// none.
     SubsweepFunctions functions;
 } SubsweepSearchPlanCreateInfo;
 
@@ -929,6 +931,13 @@ typedef struct SubsweepTopKInfo {
 /// Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
 /// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 #define SUBSWEEP_FEATURE_DEBUG_UTILS_BIT 16
+
+/// The feature storageBuffer8BitAccess of Vulkan 1.2: a sort of keys of 8 bits reads and writes them as they are,
+/// without words of 32 bits in scratch.
+#define SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT 32
+
+/// storageBuffer16BitAccess of Vulkan 1.1: likewise of 16 bits.
+#define SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT 64
 
 /// Each result includes its own element.
 #define SUBSWEEP_SCAN_KIND_INCLUSIVE 0
@@ -1274,7 +1283,7 @@ typedef struct SubsweepTopKInfo {
 
 /// Rows of unequal lengths, of up to column_count keys, which begin at `segments`. A row of fewer than k keys has as many
 /// results, and in the other slots of its k are keys and values of 0, and indices of 2^32 - 1; longer rows are cut
-/// off. k is limited: see subsweep_top_k_plan_create.
+/// off. Scratch is that of rows of column_count keys.
 #define SUBSWEEP_TOP_K_SEGMENTS_BIT 64
 
 /// A k of its own for each row, in `ks`, of which none is greater than k: likewise.
@@ -1366,9 +1375,9 @@ const char *const *subsweep_requirements_extensions(const struct SubsweepRequire
                                                     uint32_t *count);
 
 /// Merges the features of subsweep_requirements_features into `info`, for vkCreateDevice. Structures of its
-/// chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan12Features,
-/// VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and never cleared. Structures for the
-/// other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
+/// chain that hold these features are modified: VkPhysicalDeviceFeatures2, VkPhysicalDeviceVulkan11Features,
+/// VkPhysicalDeviceVulkan12Features, VkPhysicalDeviceVulkan13Features, or a feature's own; features are set and
+/// never cleared. Structures for the other features are prepended to the chain. They are owned by `requirements`, as is the copy that replaces
 /// `info->pEnabledFeatures` where core features are needed. Call it when the program's own chain is complete,
 /// and for one VkDeviceCreateInfo at a time. The caller adds the extensions of
 /// subsweep_requirements_extensions.
@@ -1639,8 +1648,9 @@ VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
 ///
 /// 2. Memory: the destinations are as large as both arrays together.
 /// 3. Commands: one dispatch; for an indirect count another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order;
-///    no other memory is accessed.
+/// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in
+///    both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order; no other
+///    memory is accessed.
 /// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
 ///    keep their order. The count of the result is the sum of both counts, and is not written.
 ///
@@ -1769,9 +1779,9 @@ VkResult subsweep_run_length_plan_create(const struct SubsweepDevice *device,
 /// Records the encoding of `info->count` elements, or the decoding of as many runs.
 ///
 /// 3. Commands: to encode in a single pass, a fill, a barrier and a dispatch, with an indirect count a dispatch and
-///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, with large
-///    counts one that is not, and of non-trivial runs another selection and two dispatches more; to decode, a scan, a
-///    barrier and a dispatch for all elements that fit.
+///    a barrier more; else a selection and two dispatches with barriers, of which the last is indirect, and of
+///    non-trivial runs another selection and two dispatches more; to decode, a scan, a barrier and a dispatch for all
+///    elements that fit.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_count`.
 /// 5. Result: to encode, the runs in order, and their number in `result_count`; the rest of the ranges is
 ///    unchanged. To decode, the elements that fit, and the number of all in `result_count`, which must be below
@@ -1799,10 +1809,10 @@ VkResult subsweep_search_plan_create(const struct SubsweepDevice *device,
 /// Records the search for `info->needle_count` needles in `info->sorted_count` sorted keys.
 ///
 /// 3. Commands: one dispatch; for an indirect count of needles another one and a barrier before it.
-/// 4. Limits: at most 2^32 - 1 sorted keys, or any number with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT, and along rows at most 2^32 - 1
-///    needles. No needles record nothing; in no keys every
-///    position is 0. Keys that are not sorted give positions from 0 to their count; no other memory is accessed. Needles
-///    of more rows than sorted ones are searched for in the last of these.
+/// 4. Limits: at most 2^32 - 1 sorted keys, or any number with SUBSWEEP_SEARCH_LARGE_COUNTS_BIT, and along rows at most
+///    2^32 - 1 needles. No needles record nothing; in no keys every position is 0. Keys that are not sorted give positions
+///    from 0 to their count; no other memory is accessed. Needles of more rows than sorted ones are searched for in the
+///    last of these.
 /// 5. Result: in `positions`, the number of sorted keys that are less than the needle, or with
 ///    SUBSWEEP_SEARCH_UPPER_BOUND_BIT of those that are not greater.
 ///
@@ -1916,8 +1926,7 @@ VkResult subsweep_cmd_structure_sort(const struct SubsweepPlan *plan,
 /// 4 bytes, and the scratch of a segmented sort.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns, a k or words of a value out of range, and if no
-/// keys, indices or values are written; SUBSWEEP_ERROR_INVALID_POLICY if rows have lengths or a k of their own and
-/// all keys would have to be sorted.
+/// keys, indices or values are written.
 ///
 /// # Safety
 /// As at the top of the header.

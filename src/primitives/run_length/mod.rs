@@ -91,14 +91,14 @@ impl RunLengthConfig {
 /// | scratch for | bytes |
 /// |---|---|
 /// | the chained encoding | 16, and 16 per tile; 32 more for an indirect count |
-/// | an encoding by selection | 32, that of the selection, and 4 per element unless offsets of all runs are written; with large counts 8 for 4, and no 32 |
+/// | an encoding by selection | 32, that of the selection, and 4 per element unless offsets of all runs are written; with large counts 8 for 4 |
 /// | runs of more than one element by selection | 16 and 4 per element more, that of another selection, and 32 |
 /// | a decoding | 4 per run, and that of a scan of u32 |
 ///
 /// | commands | |
 /// |---|---|
 /// | the chained encoding | a fill, a barrier, one dispatch; for an indirect count a dispatch and a barrier more |
-/// | an encoding by selection | a selection of unique elements, a dispatch and an indirect one, with barriers; with large counts one dispatch |
+/// | an encoding by selection | a selection of unique elements, a dispatch and an indirect one, with barriers |
 /// | runs of more than one element by selection | a selection more, and a gather of the values |
 /// | a decoding | a scan, a barrier, and a dispatch for all elements that fit |
 ///
@@ -126,8 +126,7 @@ struct Encode {
     starts: SelectPlan,
     lengths: Pipeline,
     tile_items: u32,
-    /// Without large counts.
-    level_args: Option<LevelArgsWriter>,
+    level_args: LevelArgsWriter,
     index_size: u64,
     /// Of runs of more than one element, and their values.
     non_trivial: Option<(SelectPlan, Option<GatherPlan>)>,
@@ -170,9 +169,9 @@ impl Primitive for RunLength {
                 let values = || config.has_values.then(|| GatherPlan::declare(device, gather)).transpose();
                 let non_trivial =
                     || Ok::<_, Error>((select(RunLengthConfig::non_trivial_runs())?, values()?));
-                // The runs are counted on the device. With large counts there is a workgroup for each tile of elements.
+                // The runs are counted on the device.
                 let is_large = config.has_large_counts;
-                let level_args = LevelArgsWriter::new(device, policy.subgroup_size, !is_large)?;
+                let level_args = LevelArgsWriter::always(device, policy.subgroup_size, 0, is_large)?;
                 let offsets = [("WIDE_OFFSETS", is_large.into())];
                 Steps::Encode(Box::new(Encode {
                     starts: select(config.starts())?,
@@ -265,8 +264,7 @@ impl Algorithm<RunLength> for Encode {
         let non_trivial = self.non_trivial.iter().flat_map(|(select, gather)| {
             select.pipelines().chain(gather.iter().flat_map(GatherPlan::pipelines))
         });
-        let lengths = self.level_args.iter().map(LevelArgsWriter::pipeline).chain([&self.lengths]);
-        self.starts.pipelines().chain(lengths).chain(non_trivial)
+        self.starts.pipelines().chain([self.level_args.pipeline(), &self.lengths]).chain(non_trivial)
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> EncodeLayout {
@@ -284,11 +282,7 @@ impl Algorithm<RunLength> for Encode {
             starts: take("starts of runs", if self.has_offsets && !is_non_trivial { 0 } else { words }),
             lengths: take("lengths of runs", if_needed(words)),
             run_count: take("number of runs", if_needed(4)),
-            level_args: take(
-                "level arguments",
-                if self.level_args.is_some() { LevelArgs::size(1) } else { 0 },
-            )
-            .0,
+            level_args: take("level arguments", LevelArgs::size(1)).0,
             select: take(
                 "scratch of the selection of unique elements",
                 self.starts.scratch_requirements(count).size,
@@ -318,20 +312,18 @@ impl Algorithm<RunLength> for Encode {
         }
         recorder.phase(c"level args");
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        let runs = match self.level_args {
-            Some(_) => Count::Indirect { address: run_count.address, max: count.max() as u32 },
-            None => Count::Direct(count.max()),
-        };
+        recorder.check_workgroups(count.max().div_ceil(self.tile_items.into()))?;
+        // With large counts it has no maximum.
+        let runs = Count::Indirect { address: run_count.address, max: count.max() as u32 };
         let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
         let levels = (buffers.scratch, layout.level_args);
-        let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), runs, grid, levels)?;
+        let workgroups = Workgroups::new(recorder, Some(&self.level_args), runs, grid, levels)?;
         recorder.phase(c"lengths");
         let push = push::RunLengthLengths {
             starts,
             lengths,
             indirect_tiles: workgroups.indirect_tiles(),
             indirect_count: count.indirect(),
-            run_count: if self.level_args.is_some() { AddressRange::NONE } else { run_count },
             element_count: wide(count.max()),
         };
         workgroups.dispatch(recorder, &self.lengths, &push)?;

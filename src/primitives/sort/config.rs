@@ -434,12 +434,24 @@ impl SortConfig {
 
     /// Defines of kernels with keys and values.
     pub(super) const fn defines(&self) -> [Define; 2] {
-        [("KEY_WORDS", self.key.words()), ("VALUE_WORDS", self.values.words())]
+        let keys = match self.packed_bits() {
+            Some(bits) => ("KEY_BITS", bits),
+            None => ("KEY_WORDS", self.key.words()),
+        };
+        [keys, ("VALUE_WORDS", self.values.words())]
     }
 
     /// Specialization constants of kernels that read keys.
     pub(super) fn constants(&self) -> [(&'static str, u32); 2] {
-        [("KEY_NUMBERS", self.key.key_numbers(self.order)), ("DESCENDING", self.is_descending.into())]
+        // In numpy's order NaNs are what is beyond the type's infinity.
+        let is_brain = self.key == ElementType::Bf16 && self.order == FloatOrder::Numpy;
+        let numbers = self.key.key_numbers(self.order) + u32::from(is_brain);
+        [("KEY_NUMBERS", numbers), ("DESCENDING", self.is_descending.into())]
+    }
+
+    /// Bits of keys that kernels read and write as they are; `None` of whole words.
+    pub(super) const fn packed_bits(&self) -> Option<u32> {
+        if self.key.is_packed() { Some(self.key.bits()) } else { None }
     }
 
     /// Specialization constant of kernels that scatter.

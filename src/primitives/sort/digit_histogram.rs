@@ -91,6 +91,7 @@ impl DigitHistogram {
         let [numbers, descending] = config.constants();
         let [keys, _] = config.defines();
         let defines: &[Define] = if passes.has_bins { &[keys, ("BINS", 1)] } else { &[keys] };
+        let copied: &[Define] = if config.packed_bits().is_some() { &[keys] } else { &[] };
         let kernel = config.kernel(kernels::SORT_DIGIT_HISTOGRAM.module(defines))?;
         let mut constants = vec![
             numbers,
@@ -106,7 +107,9 @@ impl DigitHistogram {
             constants.push(("WIDE_OFFSETS", config.has_large_counts.into()));
             constants.push(("COPIES", shape.copies));
         }
-        let has_quads = shape.loads_in_flight * config.key.words() >= 4 && config.functions().is_none();
+        let has_quads = shape.loads_in_flight * config.key.words() >= 4
+            && config.functions().is_none()
+            && config.packed_bits().is_none();
         let by_quads = if has_quads {
             Some(pipeline(kernel, &[&constants[..], &[("QUAD_ACCESS", 1)]].concat())?)
         } else {
@@ -124,7 +127,7 @@ impl DigitHistogram {
             direct_tiles: policy.direct_tiles.into(),
             by_quads,
             by_words: pipeline(kernel, &constants)?,
-            copy: pipeline(kernels::SORT_COPY.module(&[]), &[("TILE_ITEMS", passes.tile_items)])?,
+            copy: pipeline(kernels::SORT_COPY.module(copied), &[("TILE_ITEMS", passes.tile_items)])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
     }

@@ -38,7 +38,7 @@ use std::ffi::CStr;
 
 use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
-use crate::device::{Access, Device};
+use crate::device::{Access, Capabilities, Device, EnabledFeatures};
 use crate::error::{Result, at_most};
 use by_indices::ByIndices;
 use onesweep::Onesweep;
@@ -179,6 +179,17 @@ impl Primitive for Sort {
             }
         };
         Ok(Self { single_workgroups, passes, by_indices: None })
+    }
+
+    fn takes_packed(capabilities: &Capabilities, config: &SortConfig, policy: &SortPolicy) -> bool {
+        let EnabledFeatures { storage_buffer8_bit_access, storage_buffer16_bit_access, .. } =
+            capabilities.enabled;
+        let has_access = match config.key.bits() {
+            8 => storage_buffer8_bit_access,
+            16 => storage_buffer16_bit_access,
+            _ => false,
+        };
+        has_access && !matches!(policy.ranking, Ranking::Ballot(_))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

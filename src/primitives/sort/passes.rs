@@ -85,12 +85,16 @@ impl Passes {
                 let mixed = ("MIXED_ACCESS", policy.mixed_access.into());
                 let count = kernels::SORT_COUNT.module(&[keys]);
                 let scatter = kernels::SORT_SCATTER.module(&[keys, values]);
-                let pass_pipelines = |quad_access| {
-                    let quads = ("QUAD_ACCESS", quad_access);
-                    let constants = [radix, ("ITEMS_PER_INVOCATION", items), quads, mixed];
+                let pass_pipelines = |quads: &[_]| {
+                    let constants = [&[radix, ("ITEMS_PER_INVOCATION", items)], quads].concat();
                     pass_pipelines(count, scatter, &constants, &[exchange, last_keys])
                 };
-                (pass_pipelines(0)?, Some(pass_pipelines(1)?))
+                let quads = |access| [("QUAD_ACCESS", access), mixed];
+                // Packed keys have no quads.
+                match config.packed_bits() {
+                    Some(_) => (pass_pipelines(&[])?, None),
+                    None => (pass_pipelines(&quads(0))?, Some(pass_pipelines(&quads(1))?)),
+                }
             }
             Ranking::Match(matching) => {
                 let subgroups = ("MAX_SUBGROUPS", policy.max_subgroups(device.capabilities()));

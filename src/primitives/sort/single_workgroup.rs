@@ -14,7 +14,7 @@ pub(super) struct SingleWorkgroup {
     config: SortConfig,
     max_count: u32,
     mixed_access: bool,
-    by_quads: Pipeline,
+    by_quads: Option<Pipeline>,
     by_words: Pipeline,
 }
 
@@ -37,18 +37,16 @@ impl SingleWorkgroup {
                 ("QUAD_ACCESS", quad_access.into()),
                 ("MIXED_ACCESS", policy.mixed_access.into()),
             ];
+            // Packed keys have no quads.
+            let constants = if config.packed_bits().is_some() { &constants[..5] } else { &constants };
             let (workgroup_size, subgroup_size) = (shape.workgroup_size, policy.subgroup_size);
-            Pipeline::declare(
-                device,
-                kernel,
-                PipelineOptions { workgroup_size, constants: &constants, subgroup_size },
-            )
+            Pipeline::declare(device, kernel, PipelineOptions { workgroup_size, constants, subgroup_size })
         };
         Ok(Self {
             config: *config,
             max_count: shape.tile_items(),
             mixed_access: policy.mixed_access,
-            by_quads: pipeline(true)?,
+            by_quads: config.packed_bits().is_none().then(|| pipeline(true)).transpose()?,
             by_words: pipeline(false)?,
         })
     }
@@ -63,7 +61,7 @@ impl Algorithm<Sort> for SingleWorkgroup {
     type Layout = ();
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
-        [&self.by_quads, &self.by_words].into_iter()
+        self.by_quads.iter().chain([&self.by_words])
     }
 
     fn layout(&self, _: &mut ScratchCursor, _: u64) {}
@@ -84,7 +82,7 @@ impl Algorithm<Sort> for SingleWorkgroup {
             end_bit,
         };
         let has_quads = has_quads(&[keys], self.mixed_access, count, 4);
-        let pipeline = if has_quads { &self.by_quads } else { &self.by_words };
+        let pipeline = self.by_quads.as_ref().filter(|_| has_quads).unwrap_or(&self.by_words);
         recorder.dispatch(pipeline, &push, 1)
     }
 }

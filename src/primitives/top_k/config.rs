@@ -88,8 +88,8 @@ impl TopKConfig {
         without_indices() => has_indices = false;
         /// Rows of unequal lengths, of up to `columns` keys, which begin at the indices in [`TopKBuffers::segments`]. A row of fewer
         /// than k keys has as many results: in the other slots of its k are keys and values of 0, and indices of 2^32 - 1. Longer rows
-        /// are cut off. Not by [`TopKAlgorithm::Sort`](super::TopKAlgorithm::Sort), so that k is limited; scratch is that of rows of
-        /// `columns` keys, and keys of 8 and 16 bits are no more together.
+        /// are cut off. Scratch and the maximum number of rows are those of rows of `columns` keys, and keys of 8 and 16 bits are no
+        /// more together.
         segments() => has_segments = true;
         /// A k of its own for each row in [`TopKBuffers::ks`], of which none is greater than k: likewise.
         own_k() => has_own_k = true;

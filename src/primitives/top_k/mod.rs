@@ -67,7 +67,7 @@ pub type TopKPlan = Plan<TopK>;
 /// |---|---|
 /// | rows of several tiles | `k * (key_size + 4)` for each tile of the first dispatch, and of the second |
 /// | an indirect count | 32 for each dispatch; for the sort 112 |
-/// | the sort | for each key `key_size + 4`, 4 for each row, and the scratch of a segmented sort of keys and indices |
+/// | the sort | for each key of rows of `columns` `key_size + 4`, 4 for each row, 8 of unequal ones, and the scratch of a segmented sort of keys and indices |
 /// | the sort, not sorted | 4 for each selected key and each row, and the scratch of a segmented sort of u32 |
 ///
 /// | commands | |

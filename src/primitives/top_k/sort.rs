@@ -6,6 +6,7 @@ use super::{ScratchCursor, TopK};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
+use crate::primitives::arguments::size_if;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ElementType};
@@ -50,23 +51,28 @@ pub(super) struct ScratchLayout {
     counts: Array,
     orders: Array,
     sorted: Array,
-    segments: Array,
+    begins: Array,
+    /// Of unequal rows.
+    ends: Array,
     sort: Array,
     /// Indices of the first keys, and where those of each row begin.
     top: Array,
-    top_segments: Array,
+    top_begins: Array,
     by_index: Array,
 }
 
 impl BySort {
     pub(super) fn new(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
         let unsigned = config.element.unsigned();
-        let plan = |sort: SortConfig| {
+        let plan = |sort: SortConfig, has_ranges: bool| {
             let sort = if config.has_indirect_count { sort.indirect_count() } else { sort };
-            SegmentedSortPlan::declare(device, SegmentedSortConfig::new(sort))
+            let sort = SegmentedSortConfig::new(sort);
+            SegmentedSortPlan::declare(device, if has_ranges { sort.ranges() } else { sort })
         };
         let is_by_index = !config.is_sorted && config.k > 1;
-        let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
+        let is_unequal = config.is_unequal();
+        let unequal = ("UNEQUAL", is_unequal.into());
+        let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation), unequal];
         let key = config.key_define();
         Ok(Self {
             config: *config,
@@ -77,13 +83,14 @@ impl BySort {
                 config.kernel(kernels::TOP_K_ORDERS.module(&key))?,
                 &[&items[..], &config.order_constants()].concat(),
             )?,
-            sort: plan(SortConfig::keys_and_indices(unsigned))?,
+            sort: plan(SortConfig::keys_and_indices(unsigned), is_unequal)?,
             take: policy.pipeline(
                 device,
                 config.kernel(kernels::TOP_K_TAKE.module(&key))?,
-                &[config.value_constant()],
+                &[config.value_constant(), unequal],
             )?,
-            by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32))).transpose()?,
+            // Slots without a result have the greatest index, and stay the last.
+            by_index: is_by_index.then(|| plan(SortConfig::keys(ElementType::U32), false)).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
     }
@@ -150,6 +157,9 @@ impl BySort {
             k: self.config.k,
             values: of_result(buffers.source_values),
             top_values: of_result(buffers.destination_values),
+            segments: buffers.segments,
+            ks: buffers.ks,
+            key_count: buffers.key_count(&self.config),
         };
         workgroups.dispatch(recorder, &self.take, &push)
     }
@@ -174,7 +184,8 @@ impl Algorithm<TopK> for BySort {
         let key_size = self.config.element.size() as u64;
         let orders = take("orders of the keys", key_count.saturating_mul(key_size));
         let sorted = take("sorted indices", key_count.saturating_mul(4));
-        let segments = take("segments", rows.saturating_mul(4));
+        let begins = take("begins of rows", rows.saturating_mul(4));
+        let ends = take("ends of rows", size_if(self.config.is_unequal(), rows.saturating_mul(4)));
         let sort = take("scratch of the sort", self.sort.scratch_requirements((key_count, rows)).size);
         let top_count = if self.by_index.is_some() { rows.saturating_mul(self.config.k.into()) } else { 0 };
         let by_index =
@@ -184,13 +195,11 @@ impl Algorithm<TopK> for BySort {
             counts,
             orders,
             sorted,
-            segments,
+            begins,
+            ends,
             sort,
             top: take("indices of the result", top_count.saturating_mul(4)),
-            top_segments: take(
-                "segments of the result",
-                if top_count > 0 { rows.saturating_mul(4) } else { 0 },
-            ),
+            top_begins: take("begins of the result", size_if(top_count > 0, rows.saturating_mul(4))),
             by_index: take("scratch of the sort of the result", by_index),
         }
     }
@@ -209,22 +218,26 @@ impl Algorithm<TopK> for BySort {
                 Count::Indirect { address: counts.address + 4 * index, max: max as u32 }
             }
         };
-        let [orders, sorted, segments, top, top_segments] =
-            [layout.orders, layout.sorted, layout.segments, layout.top, layout.top_segments]
+        let [orders, sorted, begins, ends, top, top_begins] =
+            [layout.orders, layout.sorted, layout.begins, layout.ends, layout.top, layout.top_begins]
                 .map(|array| array.addresses(scratch));
         recorder.phase(c"orders");
         let (workgroups, chunk_count) = self.workgroups(recorder, (scratch, layout), count, 0)?;
         let push = push::TopKOrders {
             keys: buffers.source,
             orders,
-            segments,
-            top_segments,
+            begins,
+            top_begins,
             counts,
             indirect_rows: count.indirect(),
             row_count: rows as u32,
             column_count: columns,
             chunk_count,
             k,
+            ends,
+            segments: buffers.segments,
+            ks: buffers.ks,
+            key_count: buffers.key_count(&self.config),
         };
         workgroups.dispatch(recorder, &self.orders, &push)?;
         // By indirect counts, the sort has a barrier before it reads what was written.
@@ -233,16 +246,16 @@ impl Algorithm<TopK> for BySort {
         }
         let keys = SortBuffers::new(orders, layout.sort.of(scratch)).values(sorted);
         let key_count = counted(0, rows * u64::from(columns));
-        self.sort.record(recorder, &SegmentedSortBuffers::new(keys, segments), (key_count, count))?;
+        self.sort.record(recorder, &SegmentedSortBuffers::ranges(keys, begins, ends), (key_count, count))?;
         let Some(by_index) = &self.by_index else {
             let none = AddressRange::NONE;
             return self.take(recorder, buffers, layout, count, (1, sorted, columns, none));
         };
         self.take(recorder, buffers, layout, count, (1, sorted, columns, top))?;
-        // The sort has a barrier before it reads keys; the segments were written before the other sort.
+        // The sort has a barrier before it reads keys; the begins were written before the other sort.
         let keys = SortBuffers::new(top, layout.by_index.of(scratch));
         let top_count = counted(1, rows * u64::from(k));
-        by_index.record(recorder, &SegmentedSortBuffers::new(keys, top_segments), (top_count, count))?;
+        by_index.record(recorder, &SegmentedSortBuffers::new(keys, top_begins), (top_count, count))?;
         self.take(recorder, buffers, layout, count, (2, top, k, AddressRange::NONE))
     }
 }

@@ -145,8 +145,7 @@ impl Algorithm<TopK> for ByTiles {
             let level_args = (scratch, layout.level_args + LevelArgs::size(index as u64));
             let grid = TileGrid { tile_items: 1, column_count: level.tiles };
             let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
-            let of_config = |has, range| if has { range } else { AddressRange::NONE };
-            let of_last = |range| of_config(is_last, range);
+            let of_last = |range| if is_last { range } else { AddressRange::NONE };
             let push = push::TopKSelect {
                 keys,
                 indices,
@@ -160,8 +159,8 @@ impl Algorithm<TopK> for ByTiles {
                 values: of_last(buffers.source_values),
                 top_values: of_last(buffers.destination_values),
                 value_columns: self.config.columns,
-                segments: of_config(self.config.has_segments(), buffers.segments),
-                ks: of_config(self.config.has_own_k(), buffers.ks),
+                segments: buffers.segments,
+                ks: buffers.ks,
                 key_count: buffers.key_count(&self.config),
                 level: index as u32,
                 result_count: level.tiles * self.config.k,

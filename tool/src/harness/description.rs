@@ -105,6 +105,12 @@ pub struct Features {
     pub compute_full_subgroups: bool,
     /// `shaderFloat64`.
     pub shader_float64: bool,
+    /// `storageBuffer8BitAccess`.
+    #[serde(default)]
+    pub storage_buffer8_bit_access: bool,
+    /// `storageBuffer16BitAccess`.
+    #[serde(default)]
+    pub storage_buffer16_bit_access: bool,
 }
 
 impl Description {
@@ -166,6 +172,8 @@ impl Description {
                 subgroup_size_control: enabled.subgroup_size_control,
                 compute_full_subgroups: enabled.compute_full_subgroups,
                 shader_float64: enabled.shader_float64,
+                storage_buffer8_bit_access: enabled.storage_buffer8_bit_access,
+                storage_buffer16_bit_access: enabled.storage_buffer16_bit_access,
             }),
         }
     }

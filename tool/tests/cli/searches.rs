@@ -137,10 +137,12 @@ fn devices_shows_the_policy_of_a_search() {
 }
 
 #[test]
-fn a_search_in_more_elements_than_a_position_reaches() {
+fn a_search_in_more_elements_than_memory_holds() {
     let folder = Folder::new();
     let Some(sorted) = sparse_file(&folder, 8 << 40) else { return };
     let needles = folder.file("needles", bytes(&[1]));
     let arguments = ["search", &sorted, &needles, "--type", "u32"];
-    run(without_drivers(&mut subsweep(arguments))).refused(2, "holds more than 4294967295 elements");
+    run(without_drivers(&mut subsweep(arguments))).refused(4, "needs 8796093022208 bytes of memory");
+    let rows = folder.file("rows.npy", npy("|u1", "(4294967296, 1)", &[]));
+    run(without_drivers(&mut subsweep(["search", &rows, &rows, "--axis", "1"]))).refused(2, "4294967295");
 }

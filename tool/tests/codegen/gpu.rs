@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result, ensure};
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::Device;
+use subsweep::device::{Device, EnabledFeatures};
 use subsweep::headless::Instance;
 use subsweep::kernels;
 
@@ -29,7 +29,7 @@ pub fn trials(name: &str) -> Result<Vec<Trial>> {
         main_paths: main_path::counts(&device)?.into_iter().collect(),
     };
     let mut trials = vec![
-        complete(&found, device.capabilities().enabled.shader_float64),
+        complete(&found, device.capabilities().enabled),
         chosen::trial_of(name, &compiled)?,
         doctored(found.clone()),
         wide(&compiled),
@@ -89,13 +89,18 @@ fn compared(found: &Table, committed: &Table) -> Vec<Trial> {
     lines.chain(main_paths).chain([names]).map(compare).collect()
 }
 
-/// Every kernel is among the pipelines, except kernels of no policy and of CPUs alone, and kernels of doubles on a GPU without
-/// them.
-fn complete(found: &Table, has_float64: bool) -> Trial {
+/// Every kernel is among the pipelines, except kernels of no policy and of CPUs alone, and kernels of doubles and of keys of 8
+/// and 16 bits on a GPU without their feature.
+fn complete(found: &Table, enabled: EnabledFeatures) -> Trial {
     let found: Vec<_> = found.lines.keys().cloned().collect();
     trial("every kernel is compiled", move || {
+        let features = [
+            (enabled.shader_float64, ":float64"),
+            (enabled.storage_buffer8_bit_access, "key8"),
+            (enabled.storage_buffer16_bit_access, "key16"),
+        ];
         let is_chosen = |name: &str| {
-            let is_meant = has_float64 || !name.contains(":float64");
+            let is_meant = !features.iter().any(|(is_there, part)| !is_there && name.contains(part));
             // Clusters count, and merges load key by key, on CPUs alone.
             let of_cpus = ["sort/short_segments:key", "top_k/rows", "merge/merge:key"];
             let is_of_cpus = of_cpus.iter().any(|start| name.starts_with(start));

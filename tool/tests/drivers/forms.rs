@@ -9,7 +9,7 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::device::AddressRange;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::sort::{
-    SegmentedSortBuffers, SegmentedSortConfig, SortAlgorithm, SortBuffers, SortConfig, ValueSize,
+    SegmentedSortBuffers, SegmentedSortConfig, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize,
 };
 use subsweep::{Count, ElementType, Error};
 use subsweep_tool::harness::{PolicyName, SegmentMix, SegmentedSortCase, SortCase};
@@ -28,7 +28,49 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let of_segments = |form: Form| {
         clean_trial(gpu, format!("forms: segments, {form:?}"), move |gpu| segmented_sorts(gpu, form))
     };
-    forms.map(trial).into_iter().chain(forms.map(of_segments)).collect()
+    let packed = clean_trial(gpu, "forms: packed keys at any address".into(), packed_keys);
+    forms.map(trial).into_iter().chain(forms.map(of_segments)).chain([packed]).collect()
+}
+
+/// Sorts of keys of 8 and 16 bits whose first and last words belong in part to others, with each algorithm; of 16 bits also
+/// such as differ in one byte alone, which take one pass and the copy.
+fn packed_keys(gpu: &Gpu) -> Result<(), Failed> {
+    const GUARD: u8 = 0xa5;
+    for algorithm in SortAlgorithm::ALL {
+        for (element, offset, kept) in
+            [(ElementType::U8, 1, 0xff), (ElementType::U8, 3, 0xf0), (ElementType::U16, 2, 0xff)]
+        {
+            let size = element.size();
+            let config = SortConfig::keys(element);
+            let config = config.policy(SortPolicy::tuned(algorithm, gpu.capabilities(), &config));
+            let plan = gpu.plan(config)?;
+            for count in [2, 3, 1001, 9001].into_iter().filter(|&count| count <= plan.max_count()) {
+                let count = count as usize;
+                let random = (0..count as u32).map(|index| index.wrapping_mul(0x9e37_79b9) >> 16);
+                let mut keys: Vec<u16> = random.map(|key| key as u16 & kept | 0x0500).collect();
+                let bytes = |keys: &[u16]| -> Vec<u8> {
+                    keys.iter().flat_map(|key| key.to_le_bytes().into_iter().take(size)).collect()
+                };
+                let mut memory = vec![GUARD; (offset + count * size).next_multiple_of(4) + 4];
+                let range = offset..offset + count * size;
+                memory[range.clone()].copy_from_slice(&bytes(&keys));
+                let buffer = gpu.allocate(memory.len() as u64)?;
+                gpu.upload(&buffer, 0, &memory)?;
+                let scratch = gpu.allocate(plan.scratch_requirements(count as u64).size)?;
+                let address = buffer.addresses().address + offset as u64;
+                let buffers =
+                    SortBuffers::new(AddressRange::new(address, range.len() as u64), scratch.range());
+                // SAFETY: the memory is this device's, and alive until `submit` has waited.
+                unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, count as u64)) }?;
+                keys.sort_unstable_by_key(|key| if size == 1 { key & 0xff } else { *key });
+                memory[range].copy_from_slice(&bytes(&keys));
+                let got: Vec<u32> = gpu.read(&buffer, memory.len() / 4)?;
+                let got = bytemuck::cast_slice::<u32, u8>(&got);
+                assert_eq!(got, memory, "{}, {count} of {element} at {offset}", algorithm.name());
+            }
+        }
+    }
+    Ok(())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -639,9 +639,13 @@ fn computed_top_k(gpu: &Gpu) -> Result<(), Failed> {
                 let expected: Vec<_> = keys.chunks(columns).flat_map(selected).collect();
                 let got = run(config, TopKRows::default())?;
                 assert!(got == expected, "{config:?} of {rows} rows");
-                if rows == 7 {
-                    // Short rows, an empty one, and whole ones.
-                    let segments: Vec<u32> = vec![0, 5, 5, 30, 330, 630, 900, 1200, 1500, 1800];
+                // Short rows, an empty one, and longer ones; by tiles and by a sort.
+                let segments: Vec<u32> = match (rows, k) {
+                    (7, _) => vec![0, 5, 5, 30, 330, 630, 900, 1200, 1500, 1800],
+                    (_, 5_000) => vec![4000, 4000, 4009, 9100, 9101],
+                    _ => vec![],
+                };
+                if !segments.is_empty() {
                     let ends = segments.iter().skip(1).map(|&end| end as usize).chain([keys.len()]);
                     let of_row = |(&begin, end): (&u32, usize)| selected(&keys[begin as usize..end]);
                     let expected: Vec<_> = segments.iter().zip(ends).flat_map(of_row).collect();

@@ -90,6 +90,9 @@ fn check_narrowed(is_validated: bool, narrowing: &Narrowing) -> Result<(), Faile
             (Outcome::Pass, _) => {}
             (Outcome::NotSupported(reason), Some(refusal)) if reason.contains(refusal) => refusals += 1,
             (Outcome::NotSupported(_), _) if lacks_feature(&gpu, &case) => {}
+            // A histogram whose bins are asked to be in shared memory, which has no room for them.
+            (Outcome::NotSupported(reason), None)
+                if case.id().contains("memory=shared") && reason.contains("bytes of shared memory") => {}
             (outcome, _) => return Err(format!("{}: {outcome}", case.id()).into()),
         }
         expect_no_findings(&gpu, &case.id())?;

@@ -40,12 +40,14 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
     let mut without = Vec::new();
     let widest = widest_modules();
     for kernel in kernels::all() {
+        let features = gpu.capabilities().enabled;
         let is_of_doubles = kernel.name.contains(":float64");
+        let packed_bits = rig::packed_bits(kernel);
         let Some(check) = check_of(kernel.name) else {
             without.push(kernel.name);
             continue;
         };
-        if row.has_doubles_alone() && !is_of_doubles {
+        if row.has_others_alone() && !is_of_doubles && packed_bits == 32 {
             continue;
         }
         let mut selection = row.passes();
@@ -58,8 +60,10 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
                 selection = Selection::Short;
             }
         }
-        // A device without doubles must not be given a module that uses them.
-        let lacks_feature = is_of_doubles && !gpu.capabilities().enabled.shader_float64;
+        // A device must not be given a module of a feature that it lacks.
+        let lacks_feature = is_of_doubles && !features.shader_float64
+            || packed_bits == 8 && !features.storage_buffer8_bit_access
+            || packed_bits == 16 && !features.storage_buffer16_bit_access;
         let gpu = Arc::clone(gpu);
         let trial = Trial::test(format!("pass {}", kernel.name), move || {
             let checked = check(&gpu, kernel, selection);
@@ -85,7 +89,7 @@ pub fn trials(gpu: &Arc<Gpu>, row: &DriverRow) -> Vec<Trial> {
 fn widest_modules() -> BTreeSet<&'static str> {
     let mut widest = BTreeMap::<_, (u32, &'static str)>::new();
     for kernel in kernels::all() {
-        let is_width = |name: &str| ["KEY_WORDS", "VALUE_WORDS", "COLUMNS"].contains(&name);
+        let is_width = |name: &str| ["KEY_WORDS", "KEY_BITS", "VALUE_WORDS", "COLUMNS"].contains(&name);
         let is_of_elements = |name: &str| is_width(name) || name.starts_with("OPERATOR_");
         let words = kernel.defines.iter().filter(|(name, _)| is_width(name)).map(|(_, words)| words).sum();
         let others: Vec<_> = kernel.defines.iter().filter(|(name, _)| !is_of_elements(name)).collect();

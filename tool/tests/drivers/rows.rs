@@ -125,13 +125,13 @@ impl DriverRow {
     pub fn has_passes(&self) -> bool {
         let is_chosen = match (self.watch, &self.driver) {
             (Watch::Bounds | Watch::Races, _) | (_, Driver::SwiftShader | Driver::Gpu) => true,
-            _ => is_full() && !self.is_lane_sensitive_alone() || self.has_doubles_alone(),
+            _ => is_full() && !self.is_lane_sensitive_alone() || self.has_others_alone(),
         };
         is_chosen && !matches!(self.watch, Watch::Bug(_))
     }
 
-    /// Whether the pass checks run only kernels of doubles, which SwiftShader does not support.
-    pub fn has_doubles_alone(&self) -> bool {
+    /// Whether the pass checks run only kernels that SwiftShader does not support: of doubles, and of keys of 8 and 16 bits.
+    pub fn has_others_alone(&self) -> bool {
         self.share == Share::Specializations(0) && !is_full()
     }
 

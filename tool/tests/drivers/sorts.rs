@@ -35,7 +35,7 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
         ("sort/scatter" | "sort/chunk_bucket", _) => Some(sort::scatter),
         ("sort/digit_histogram", _) => Some(digit_histogram::digit_histogram),
         ("sort/onesweep", _) => Some(onesweep::onesweep),
-        ("sort/copy", "") => Some(onesweep::copy),
+        ("sort/copy", _) => Some(onesweep::copy),
         _ => None,
     }
 }

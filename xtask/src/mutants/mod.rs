@@ -155,20 +155,21 @@ impl Run {
         let faulty = fault.apply(&source).map_err(Error::msg)?;
         self.checker.kernels = None;
         let kernel = fault.file.strip_prefix("glsl/");
+        // No module is loaded in place of those with functions of a caller, which the library has not: the tests have them.
+        let has_functions = fault
+            .checks
+            .iter()
+            .any(|check| check.words.as_ref().is_some_and(|words| words.starts_with("functions")));
         if let Some(kernel) = kernel {
             let (copy, log) = (&self.checker.copy, self.checker.log());
             let modules = copy.cache.join("modules");
             match self.script.compile(copy, kernel, &faulty, &modules, &log)? {
                 None => return Ok(Some(trial::DOES_NOT_COMPILE)),
-                Some(0) => return Ok(Some(trial::CHANGES_NOTHING)),
+                Some(0) if !has_functions => return Ok(Some(trial::CHANGES_NOTHING)),
                 Some(_) => self.checker.kernels = Some(modules),
             }
         }
-        // No module is loaded in place of those with functions of a caller: the tests have them.
-        let has_functions = |words: &String| words.starts_with("functions");
-        if kernel.is_none()
-            || fault.checks.iter().any(|check| check.words.as_ref().is_some_and(has_functions))
-        {
+        if kernel.is_none() || has_functions {
             fs::write(&path, faulty).with_context(|| fault.file.clone())?;
             if !self.checker.builds(fault.checks[0].target)? {
                 return Ok(Some(trial::DOES_NOT_COMPILE));

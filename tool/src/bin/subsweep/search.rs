@@ -18,9 +18,9 @@ use crate::policy;
 
 /// Search for needles in a sorted array: the position of each
 ///
-/// Equals numpy.searchsorted(sorted, needles, side), as u32: with left, the number of elements that are less than the needle,
-/// and with right, of those that are not greater. That SORTED is sorted is not checked. The output has the format and shape of
-/// the needles.
+/// Equals numpy.searchsorted(sorted, needles, side), as u32, and in 2^32 elements and more as u64: with left, the number of
+/// elements that are less than the needle, and with right, of those that are not greater. That SORTED is sorted is not checked.
+/// The output has the format and shape of the needles.
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
@@ -62,12 +62,10 @@ pub enum Side {
     Right,
 }
 
-const fn sorted(max_dimensions: usize) -> Taken<'static> {
-    Taken { elements: &ElementType::ALL, max_dimensions, max_count: SearchPlan::MAX_SORTED_COUNT }
-}
-
 // The device's memory limits the count; it is checked once the device is open.
 const NEEDLES: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
+const SORTED: Taken = Taken { max_dimensions: 1, ..NEEDLES };
+const SORTED_ROWS: Taken = Taken { max_count: SearchPlan::MAX_SORTED_COUNT, ..NEEDLES };
 
 impl Run for SearchArgs {
     fn run(&self, common: &Common) -> Result<()> {
@@ -79,7 +77,8 @@ impl Run for SearchArgs {
             .input("NEEDLES", needles_source)
             .checked()?;
         device::check_inputs(common, &job)?;
-        let sorted = files::read(sorted_source, self.element, &sorted(1 + self.axis as usize))?;
+        let taken = if self.axis == 0 { SORTED } else { SORTED_ROWS };
+        let sorted = files::read(sorted_source, self.element, &taken)?;
         let needles = files::read(needles_source, self.element, &NEEDLES)?;
         let element = promoted(sorted.element, needles.element).ok_or_else(|| {
             Ended::usage(format!(
@@ -104,20 +103,21 @@ impl Run for SearchArgs {
         .order(self.order);
         let config = match lengths {
             Some([sorted_length, needle_length]) => config.along_rows(sorted_length, needle_length),
-            None => config,
+            None => config.large_counts_for(sorted.shape.element_count() as u64),
         };
         let count = needles.shape.element_count();
-        let mut positions: Vec<u32> = files::zeroed(count, "the result")?;
+        let element = position_type(&config);
+        let mut positions = files::zeroed(count * element.size(), "the result")?;
         device::run_whole(&gpu, format_args!("searching for {count} elements"), || {
-            gpu.prepare_search(
-                config,
-                &sorted.payload,
-                &needles.payload,
-                bytemuck::cast_slice_mut(&mut positions),
-            )
+            gpu.prepare_search(config, &sorted.payload, &needles.payload, &mut positions)
         })?;
-        Ok(outputs.commit([Table::of_u32(needles.format, needles.shape, &positions)])?)
+        Ok(outputs.commit([Table { element, payload: positions, ..needles }])?)
     }
+}
+
+/// The type of positions.
+const fn position_type(config: &SearchConfig) -> ElementType {
+    if config.position_size() == 8 { ElementType::U64 } else { ElementType::U32 }
 }
 
 /// Elements of a row of both tables, which have as many rows.
@@ -153,3 +153,17 @@ pub const SHOWN: Shown = Shown {
         )
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_have_64_bits_in_more_elements_than_32_count() {
+        let config = SearchConfig::upper_bound(ElementType::U8);
+        let of = |config: SearchConfig, count| position_type(&config.large_counts_for(count));
+        assert_eq!([5, (1 << 32) - 1].map(|count| of(config, count)), [ElementType::U32; 2]);
+        assert_eq!([1 << 32, (1 << 32) + 5].map(|count| of(config, count)), [ElementType::U64; 2]);
+        assert_eq!(of(config.along_rows(1 << 20, 1), 1 << 32), ElementType::U32);
+    }
+}

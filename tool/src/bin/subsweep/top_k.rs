@@ -150,14 +150,6 @@ impl TopKArgs {
             (Some(k), _) => k,
             (None, all_k) => all_k.unwrap_or(0).max(1),
         };
-        if !rows.are_equal() && k > TopKPolicy::MAX_K {
-            let option = if self.k.is_some() { "-k" } else { "--ks" };
-            let max = TopKPolicy::MAX_K;
-            let what = format!(
-                "{option}: {k} of a row, and up to {max} are selected of such; sort them by --segments"
-            );
-            return Err(Ended::usage(what));
-        }
         let columns = match &rows.segments {
             // With what precedes the first one, rows of so many elements hold all.
             Some(segments) => {

@@ -209,7 +209,6 @@ impl TopKCase {
     fn is_valid(&self) -> bool {
         self.k <= self.columns
             && (self.output != TopKOutput::Values || self.values > 0)
-            && (self.unequal == Unequal::None || self.algorithm != Some(TopKAlgorithm::Sort))
             && (self.columns <= 32 || self.algorithm != Some(TopKAlgorithm::Subgroups))
     }
 }
@@ -363,7 +362,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 }
 
 /// Plans of the default policy: short rows, rows of one tile, of small and of large tiles, and sorts.
-pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 9] {
+pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 10] {
     let of = TopKCase::largest;
     let unsorted = |case| TopKCase { is_sorted: false, ..case };
     let with_values = |values, case| TopKCase { values, ..case };
@@ -378,6 +377,7 @@ pub(super) fn selectable_works(_: &Capabilities) -> [TopKCase; 9] {
         of(ElementType::F32, 9000, 5000),
         with_values(1, unsorted(of(ElementType::I64, 9000, 5000))),
         TopKCase { unequal: Unequal::Both, ..of(ElementType::F32, 20_000, 32) },
+        TopKCase { unequal: Unequal::Both, ..with_values(1, unsorted(of(ElementType::F32, 9000, 5000))) },
     ]
 }
 

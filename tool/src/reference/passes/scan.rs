@@ -207,8 +207,8 @@ pub struct LevelArgs {
 
 /// `level_args.comp`: the dispatch arguments of `level_count` levels, from the lowest up.
 pub fn level_args(
-    count: u32,
-    max_count: u32,
+    count: u64,
+    max_count: u64,
     tile_items: u32,
     level_count: usize,
     column_count: u32,
@@ -217,9 +217,10 @@ pub fn level_args(
 ) -> Vec<LevelArgs> {
     let mut rows = count.min(max_count);
     let next_level = |_| {
-        let tile_count = rows.div_ceil(tile_items).max(min_tiles);
-        let last_extent = rows - tile_count.saturating_sub(1) * tile_items;
+        let tile_count = rows.div_ceil(tile_items.into()).max(min_tiles.into());
+        let last_extent = (rows - tile_count.saturating_sub(1) * u64::from(tile_items)) as u32;
         rows = tile_count;
+        let tile_count = tile_count as u32;
         LevelArgs { workgroups: grid(tile_count * column_count, max_row), tile_count, last_extent }
     };
     (0..level_count).map(next_level).collect()

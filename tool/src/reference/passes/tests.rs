@@ -261,7 +261,10 @@ fn level_args_are_those_of_the_indirect_count() {
         level_args(70_000, 1 << 20, 128, 3, 1, 300, 0),
         [level([274, 2, 1], 547, 112), level([5, 1, 1], 5, 35), level([1, 1, 1], 1, 5)]
     );
-    assert_eq!(level_args(u32::MAX, 5, 4, 2, 3, 65_535, 0), [level([6, 1, 1], 2, 1), level([3, 1, 1], 1, 2)]);
+    assert_eq!(
+        level_args(u32::MAX.into(), 5, 4, 2, 3, 65_535, 0),
+        [level([6, 1, 1], 2, 1), level([3, 1, 1], 1, 2)]
+    );
     assert_eq!(level_args(0, 5, 4, 1, 3, 65_535, 0), [level([0, 1, 1], 0, 0)]);
     assert_eq!(level_args(0, 5, 4, 1, 3, 65_535, 1), [level([3, 1, 1], 1, 0)]);
 }

@@ -8,7 +8,10 @@ use subsweep_tool::reference::passes::digit_histogram::{Config, Counted, DigitHi
 use subsweep_tool::reference::passes::sort::KeyOrder;
 
 use super::onesweep::{RADIX, RADIX_BITS, keys, offset_words};
-use super::rig::{Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
+use super::rig::{
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, as_keys, compare, first_bit, sizes,
+    small_workgroup,
+};
 use super::sort::{nth_order, order_constants, widths};
 
 /// Workgroups in a row of a dispatch: few, so that dispatches have several rows.
@@ -43,28 +46,31 @@ const HISTOGRAM_SHAPES: [DigitHistogramShape; 4] = {
 
 /// Whether full tiles are loaded by quads.
 fn has_quads(kernel: &Kernel, shape: DigitHistogramShape) -> bool {
-    shape.loads_in_flight as usize * widths(kernel).0 >= 4
+    shape.loads_in_flight as usize * widths(kernel).0 >= 4 && first_bit(kernel) == 0
 }
 
 pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
     // All bits, a range that is no multiple of the radix, and none; alternately with bins of 64-bit offsets.
-    let all_bits = [0..key_bits, key_bits - 13..key_bits - 2, 7..7];
+    let first = first_bit(kernel);
+    let all_bits = [first..key_bits, first.max(key_bits - 13)..key_bits - 2, first + 7..first + 7];
     let specializations = (0..6).map(|index| (all_bits[index % 3].clone(), index % 2 == 1));
     let specializations = specializations.filter(|(_, is_wide)| has_bins || !is_wide);
     for (index, (bits, is_wide)) in selection.first(2, specializations).into_iter().enumerate() {
         let order = nth_order(index + key_bits as usize / 32);
         let shape = HISTOGRAM_SHAPES[index % HISTOGRAM_SHAPES.len()];
         let pass_count = bits.len().div_ceil(RADIX_BITS as usize).max(1) as u32;
-        let mut constants = order_constants(order);
+        let mut constants = order_constants(kernel, order);
         constants.extend([
             ("RADIX_BITS", RADIX_BITS),
             ("ITEMS_PER_INVOCATION", shape.items_per_invocation),
             ("PASS_COUNT", pass_count),
             ("MAX_WORKGROUPS", shape.max_workgroups.unwrap_or(0)),
             ("LOADS_IN_FLIGHT", shape.loads_in_flight),
-            ("QUAD_ACCESS", has_quads(kernel, shape).into()),
         ]);
+        if first == 0 {
+            constants.push(("QUAD_ACCESS", has_quads(kernel, shape).into()));
+        }
         if has_bins {
             constants.push(("COPIES", shape.copies));
             constants.push(("WIDE_OFFSETS", is_wide.into()));
@@ -139,8 +145,8 @@ impl Histogram<'_> {
             pass_max_workgroups: trial % 2 * 3,
             portion_tiles,
             portion_count: all_tiles.div_ceil(portion_tiles),
-            begin_bit: self.bits.start,
-            end_bit: self.bits.end,
+            begin_bit: self.bits.start - first_bit(self.kernel),
+            end_bit: self.bits.end - first_bit(self.kernel),
             pass_count: self.pass_count,
             output,
             has_indices,
@@ -175,15 +181,18 @@ impl Histogram<'_> {
     fn check(&self, result: ResultOf, trial: usize, count: usize, tiles: Tiles) -> Result<(), Failed> {
         let Self { gpu, kernel, order, is_wide, .. } = *self;
         let (key_words, has_bins) = (widths(kernel).0, kernel.name.ends_with("_bins"));
-        let keys = keys(trial, count, key_words);
+        let keys = as_keys(kernel, keys(trial, count, key_words));
         // With two more keys of a digit, the low word of its bin overflows.
         let of_each_digit = if is_wide { (1 << 32) - 2 } else { 0 };
         let counted = Counted { keys: (self.key_count(tiles) - count) as u64, of_each_digit };
         let others = tiles.tile_count - count.div_ceil(self.tile_items());
         let config = self.config(result, trial, tiles, others);
-        let orders = order.all(&keys, key_words);
+        let first = first_bit(kernel);
+        let orders: Vec<_> = order.all(&keys, key_words).into_iter().map(|order| order >> first).collect();
         let DigitHistogram { set, clear, args, bins } =
-            config.histogram(counted, &orders, 32 * key_words as u32, RADIX);
+            config.histogram(counted, &orders, 32 * key_words as u32 - first, RADIX);
+        // Bits that no key has are clear.
+        let clear = clear | u64::from(!(u32::MAX >> first));
         let words = args.iter().flat_map(|args| args.words(MAX_ROW, RADIX).into_iter().chain([POISON]));
         let mut args: Vec<u32> = words.collect();
         let [bins_before, expected_bins] = self.bins(config.portion_count, of_each_digit, &bins);
@@ -196,7 +205,7 @@ impl Histogram<'_> {
         let state = [bits.as_flattened(), &[finished]].concat();
 
         let alignment = if has_quads(kernel, self.shape) { Alignment::Quads } else { Alignment::Words };
-        let keys_memory = Memory::of(gpu, &keys, alignment)?;
+        let keys_memory = Memory::of_keys(gpu, kernel, &keys, alignment)?;
         let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
         let args_memory = Memory::poisoned(gpu, args.len(), Alignment::Quads)?;
         let bins_memory = Memory::of(gpu, &bins_before, Alignment::Quads)?;

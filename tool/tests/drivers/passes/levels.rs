@@ -35,16 +35,27 @@ pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
 }
 
 pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
+    let any = u64::from(u32::MAX);
     for (count, max_count, tile_items, level_count, column_count, max_row, min_tiles) in [
         (0, 5, 128, 1, 1, 65_535, 0),
         (0, 5, 128, 1, 1, 65_535, 1),
         (1, 5, 128, 1, 16, 65_535, 1),
-        (u32::MAX, 500, 128, 2, 1, 65_535, 0),
+        (any, 500, 128, 2, 1, 65_535, 0),
         (1 << 20, 1 << 21, 128, 3, 5, 65_535, 0),
-        (100_000, u32::MAX, 128, 5, 3, 1000, 0),
-        (u32::MAX, u32::MAX, 4096, 3, 1, 65_535, 0),
+        (100_000, any, 128, 5, 3, 1000, 0),
+        (any, any, 4096, 3, 1, 65_535, 0),
+        // Of 64 bits.
+        (0, u64::MAX, 4096, 1, 1, 65_535, 0),
+        (77, u64::MAX, 96, 1, 1, 65_535, 0),
+        (5 << 32, u64::MAX, 4096, 1, 1, 65_535, 0),
+        ((5 << 32) + 1, u64::MAX, 4096, 1, 1, 65_535, 0),
+        ((5 << 32) - 1, u64::MAX, 4095, 1, 1, 65_535, 0),
+        ((94 << 32) + 3, u64::MAX, 96, 1, 1, 65_535, 0),
+        (32_767 * any, u64::MAX, 32_767, 1, 1, 65_535, 0),
     ] {
-        let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[("MIN_TILES", min_tiles)])?;
+        let is_wide = max_count == u64::MAX;
+        let constants = [("MIN_TILES", min_tiles), ("WIDE_OFFSETS", is_wide.into())];
+        let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &constants)?;
         let levels = scan_model::level_args(
             count,
             max_count,
@@ -59,13 +70,17 @@ pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<()
             [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]
         };
         let expected: Vec<_> = levels.iter().flat_map(words).collect();
-        let count_memory = Memory::of(gpu, &[count], Alignment::Words)?;
+        let count_memory = Memory::of(
+            gpu,
+            &[count as u32, (count >> 32) as u32][..1 + usize::from(is_wide)],
+            Alignment::Words,
+        )?;
         let memory = Memory::poisoned(gpu, expected.len(), Alignment::Quads)?;
         let number = |value: u32| Value::Number(value as usize);
         let push = rig.push(&[
             ("count", Value::Pointer(&count_memory)),
             ("levels", Value::Pointer(&memory)),
-            ("max_count", number(max_count)),
+            ("max_count", number(if is_wide { 7 } else { max_count as u32 })),
             ("tile_items", number(tile_items)),
             ("level_count", Value::Number(level_count)),
             ("column_count", number(column_count)),

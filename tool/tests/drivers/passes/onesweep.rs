@@ -8,11 +8,11 @@ use subsweep_tool::reference::oracle;
 use subsweep_tool::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, is_watched, nth_look_back, random,
-    sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, as_keys, compare, first_bit, is_watched,
+    nth_look_back, packed_bits, random, sizes, small_workgroup,
 };
 use super::sort::{
-    key_pointers, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
+    key_pointers, nth_bit, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
     value_pointers, widths, without_keys,
 };
 
@@ -108,7 +108,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
         let max_workgroups = if turn.is_multiple_of(2) { 2 } else { 0 };
         let order = nth_order(turn);
         let has_no_last_keys = value_words > 0 && !turn.is_multiple_of(2);
-        let mut constants = order_constants(order);
+        let mut constants = order_constants(kernel, order);
         constants.extend([
             ("RADIX_BITS", RADIX_BITS),
             ("ITEMS_PER_INVOCATION", items),
@@ -139,8 +139,9 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
         };
         let counts = [1, tile_items, tile_items + 1, 7 * tile_items - 3, most_tiles * tile_items + 5];
         for (trial, count) in counts.into_iter().enumerate() {
-            for (shift, mask) in [(0, 0xff), (32 * key_words as u32 - 8, 0xff), (9, 1)] {
-                let keys = keys(trial, count, key_words);
+            let (first, last) = (first_bit(kernel), 32 * key_words as u32 - 8);
+            for (shift, mask) in [(first, 0xff), (last, 0xff), (nth_bit(kernel, 9), 1)] {
+                let keys = as_keys(kernel, keys(trial, count, key_words));
                 sweep.check(&keys, Digit { shift, mask }, trial + shift as usize)?;
             }
         }
@@ -166,7 +167,7 @@ impl Sweep<'_> {
         let Swept { indices, inclusive_counts, next_bins } = model::onesweep(&digits, &bins, tile_items);
 
         // The first portion is already scattered, and must not change.
-        let all_keys = [random(1, before * key_words), keys.to_vec()].concat();
+        let all_keys = [as_keys(self.kernel, random(1, before * key_words)), keys.to_vec()].concat();
         let all_values = random(3, (before + digits.len()) * value_words);
         let own: Vec<u32> = (0..(before + digits.len()) as u32).collect();
         let from_indices = value_words == 1 && trial.is_multiple_of(3) && !is_wide;
@@ -181,8 +182,8 @@ impl Sweep<'_> {
             all
         };
 
-        let keys_memory = Memory::of(gpu, &all_keys, Alignment::Words)?;
-        let sorted = Memory::poisoned(gpu, all_keys.len(), Alignment::Words)?;
+        let keys_memory = Memory::of_keys(gpu, self.kernel, &all_keys, Alignment::Words)?;
+        let sorted = Memory::poisoned_keys(gpu, self.kernel, all_keys.len(), Alignment::Words)?;
         let values = Memory::of(gpu, &all_values, Alignment::Words)?;
         let sorted_values = Memory::poisoned(gpu, all_values.len(), Alignment::Words)?;
         let bins = offset_words(&bins, is_wide);
@@ -209,14 +210,15 @@ impl Sweep<'_> {
             ("counts", Value::Pointer(&counts)),
         ];
         // Arrays begin `base` elements before their memory.
-        let shifted = |(name, value), words: usize| match value {
-            Value::Pointer(memory) => (name, Value::Range(earlier(memory, base * words as u64 * 4))),
+        let shifted = |(name, value), size: usize| match value {
+            Value::Pointer(memory) => (name, Value::Range(earlier(memory, base * size as u64))),
             value => (name, value),
         };
-        push.extend(key_pointers(buffers, &keys_memory, Some(&sorted)).map(|key| shifted(key, key_words)));
+        let key_size = key_words * packed_bits(self.kernel) as usize / 8;
+        push.extend(key_pointers(buffers, &keys_memory, Some(&sorted)).map(|key| shifted(key, key_size)));
         let values_before = (value_words > 0).then_some(&values);
         let values_pointers = value_pointers(buffers, values_before, &sorted_values);
-        push.extend(values_pointers.map(|value| shifted(value, value_words)));
+        push.extend(values_pointers.map(|value| shifted(value, value_words * 4)));
         let workgroups = match self.max_workgroups as usize {
             0 => tiles.tile_count,
             max => tiles.tile_count.min(max),
@@ -289,16 +291,18 @@ pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fail
     let (workgroup_size, tile_items) = (64, 100);
     let rig = Rig::new(gpu, kernel, workgroup_size, &[("TILE_ITEMS", tile_items)])?;
     for (index, count) in sizes(tile_items as usize).into_iter().enumerate() {
-        for (key_words, value_words) in [(1, 0), (2, 0), (1, 1), (2, 2)] {
+        let widths = [(1, 0), (1, 1), (2, 0), (2, 2)];
+        for (key_words, value_words) in widths.into_iter().take(if first_bit(kernel) > 0 { 2 } else { 4 }) {
             let tiles = Tiles::new(count, tile_items as usize);
-            let words = [random(count, count * key_words), random(7, count * value_words)];
+            let keys = as_keys(kernel, random(count, count * key_words));
+            let words = [keys, random(7, count * value_words)];
             let [keys_alt, values_alt] = &words;
             let before = [
-                Memory::of(gpu, keys_alt, Alignment::Quads)?,
+                Memory::of_keys(gpu, kernel, keys_alt, Alignment::Quads)?,
                 Memory::of(gpu, values_alt, Alignment::Quads)?,
             ];
             let after = [
-                Memory::poisoned(gpu, keys_alt.len(), Alignment::Words)?,
+                Memory::poisoned_keys(gpu, kernel, keys_alt.len(), Alignment::Words)?,
                 Memory::poisoned(gpu, values_alt.len(), Alignment::Words)?,
             ];
             let args = pass_args(gpu, nth_buffers(index, false), tiles)?;

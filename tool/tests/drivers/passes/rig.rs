@@ -88,6 +88,21 @@ pub fn key_words(kernel: &Kernel) -> u32 {
     if kernel.defines.contains(&("KEY_WORDS", 2)) { 2 } else { 1 }
 }
 
+/// Bits of a key in memory, of those of 8 and 16 bits; else those of a word.
+pub fn packed_bits(kernel: &Kernel) -> u32 {
+    kernel.defines.iter().find(|(name, _)| *name == "KEY_BITS").map_or(32, |(_, bits)| *bits)
+}
+
+/// The lowest bit of a model's keys: those of 8 and 16 bits are the high bits of words, as a sign and an exponent are.
+pub fn first_bit(kernel: &Kernel) -> u32 {
+    32 - packed_bits(kernel)
+}
+
+/// The words as keys of a model.
+pub fn as_keys(kernel: &Kernel, words: Vec<u32>) -> Vec<u32> {
+    words.into_iter().map(|word| word << first_bit(kernel)).collect()
+}
+
 /// Elements in tiles, all full but the last: the push constants `tile_count` and `last_extent`.
 #[derive(Debug, Clone, Copy)]
 pub struct Tiles {
@@ -124,9 +139,37 @@ pub struct Memory<'g> {
     buffer: GpuBuffer,
     first: usize,
     count: usize,
+    /// Of a word, those that memory holds: its high bits.
+    bits: u32,
 }
 
 impl<'g> Memory<'g> {
+    /// Keys, packed as the kernel takes them.
+    pub fn of_keys(
+        gpu: &'g Gpu,
+        kernel: &Kernel,
+        keys: &[u32],
+        alignment: Alignment,
+    ) -> Result<Self, Failed> {
+        let bits = packed_bits(kernel);
+        let mut words = vec![GUARD; keys.len().div_ceil(32 / bits as usize)];
+        for (index, key) in keys.iter().enumerate() {
+            let (word, shift) = place(index, bits);
+            words[word] = words[word] & !((u32::MAX >> (32 - bits)) << shift) | key >> (32 - bits) << shift;
+        }
+        Ok(Self { count: keys.len(), bits, ..Self::of(gpu, &words, alignment)? })
+    }
+
+    /// As [`Self::poisoned`], of keys.
+    pub fn poisoned_keys(
+        gpu: &'g Gpu,
+        kernel: &Kernel,
+        count: usize,
+        alignment: Alignment,
+    ) -> Result<Self, Failed> {
+        Self::of_keys(gpu, kernel, &vec![POISON; count], alignment)
+    }
+
     pub fn of(gpu: &'g Gpu, words: &[u32], alignment: Alignment) -> Result<Self, Failed> {
         Self::laid_out(gpu, words, alignment, layout())
     }
@@ -152,7 +195,7 @@ impl<'g> Memory<'g> {
         };
         assert!(buffer.range().addresses().is_aligned(16), "a buffer starts at a multiple of 16 bytes");
         gpu.upload(&buffer, 0, &guarded)?;
-        Ok(Self { gpu, buffer, first, count: words.len() })
+        Ok(Self { gpu, buffer, first, count: words.len(), bits: 32 })
     }
 
     pub fn poisoned(gpu: &'g Gpu, count: usize, alignment: Alignment) -> Result<Self, Failed> {
@@ -161,27 +204,44 @@ impl<'g> Memory<'g> {
 
     pub fn range(&self) -> AddressRange {
         let address = self.buffer.range().address + self.first as u64 * 4;
-        AddressRange::new(address, self.count as u64 * 4)
+        AddressRange::new(address, self.count as u64 * u64::from(self.bits / 8))
     }
 
     /// The contents of the array, or an error for an overwritten guard word.
     pub fn read(&self) -> Result<Vec<u32>, String> {
         let word_count = (self.buffer.range().size / 4) as usize;
         let guarded = self.gpu.read(&self.buffer, word_count).map_err(|error| error.to_string())?;
-        let array = self.first..self.first + self.count;
+        let array = self.first..self.first + self.count.div_ceil(32 / self.bits as usize);
         let written = |i: &usize| !array.contains(i) && guarded[*i] != GUARD;
         if let Some(i) = (0..guarded.len()).find(written) {
             let index = i as i64 - self.first as i64;
             return Err(format!("[{index}] of {} was written: {:#010x}", self.count, guarded[i]));
         }
-        Ok(guarded[array].to_vec())
+        let words = &guarded[array];
+        let unpacked = |index: usize| {
+            let (word, shift) = place(index, self.bits);
+            words[word] >> shift << (32 - self.bits)
+        };
+        let rest = self.count..words.len() * (32 / self.bits as usize);
+        let is_kept =
+            |index: &usize| unpacked(*index) == GUARD >> place(*index, self.bits).1 << (32 - self.bits);
+        match rest.clone().find(|index| !is_kept(index)) {
+            Some(index) => Err(format!("[{index}] of {} was written", self.count)),
+            None => Ok((0..self.count).map(unpacked).collect()),
+        }
     }
+}
+
+/// The word of a packed element, and its lowest bit there.
+fn place(index: usize, bits: u32) -> (usize, u32) {
+    let in_word = 32 / bits as usize;
+    (index / in_word, (index % in_word) as u32 * bits)
 }
 
 /// Fails unless `memory`, the kernel's array `name`, holds `expected` between intact guard words.
 pub fn compare(case: &str, name: &str, memory: &Memory<'_>, expected: &[u32]) -> Result<(), Failed> {
     let got = memory.read().map_err(|why| format!("{case}: {name}{why}"))?;
-    let differs = |i: &usize| got[*i] != expected[*i];
+    let differs = |i: &usize| (got[*i] ^ expected[*i]) >> (32 - memory.bits) != 0;
     if let Some(i) = (0..expected.len()).find(differs) {
         let others = (i + 1..expected.len()).filter(differs).count();
         let (got, expected) = (got[i], expected[i]);
@@ -272,7 +332,11 @@ impl<'g> Rig<'g> {
                 Some((_, Value::Pointer(memory))) => block.push(memory.range()),
                 Some((_, Value::Range(range))) => block.push(*range),
                 Some((_, Value::Null)) => block.push(AddressRange::default()),
-                Some((_, Value::Number(number))) => block.push(u32::try_from(*number)?),
+                Some((name, Value::Number(number))) => {
+                    let is_bit = ["shift", "begin_bit", "end_bit"].contains(name);
+                    let before = if is_bit { first_bit(self.pipeline.kernel()) } else { 0 };
+                    block.push(u32::try_from(*number)? - before);
+                }
                 Some((_, Value::Pair(words))) => block.push(*words),
                 None => return Err(format!("no value for push constant {}", member.name).into()),
             }

@@ -192,16 +192,14 @@ fn lengths(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Faile
     for is_wide in [false, true] {
         let constants = [("ITEMS_PER_INVOCATION", ITEMS as u32), ("WIDE_OFFSETS", is_wide.into())];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        // No runs have no tile.
-        let none = if is_wide { Some(0) } else { None };
-        for (index, run_count) in sizes(tile).into_iter().chain(none).enumerate() {
+        for (index, run_count) in sizes(tile).into_iter().enumerate() {
             run_lengths(gpu, &rig, (tile, run_count), is_wide, index % 2 == 1)?;
         }
     }
     Ok(())
 }
 
-/// The lengths of `run_count` runs; with `is_wide` from their number, from an index before 2^32 to one beyond it.
+/// The lengths of `run_count` runs; with `is_wide` from an index before 2^32 to one beyond it.
 fn run_lengths(
     gpu: &Gpu,
     rig: &Rig<'_>,
@@ -221,22 +219,21 @@ fn run_lengths(
         numbers.iter().flat_map(|number| &number[..number_words]).copied().collect()
     };
     let starts: Vec<_> = ends.iter().zip(&lengths).map(|(end, length)| of_number(end - length)).collect();
-    let tiles = Tiles::new(run_count.max(1), tile);
+    let tiles = Tiles::new(run_count, tile);
     let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
     let (starts, tiles_memory) = (of(&in_words(&starts))?, of(&tiles.words())?);
     let end = ends.last().copied().unwrap_or(0);
-    let (count, run_count_memory) = (of(&[end])?, of(&[run_count as u32, 0])?);
+    let count = of(&[end])?;
     // One more than there are runs, and their room.
     let written = Memory::poisoned(gpu, (run_count + 1) * number_words, Alignment::Words)?;
     let push = [
         ("starts", Value::Pointer(&starts)),
         ("lengths", Value::Pointer(&written)),
-        ("indirect_tiles", Value::pointer_if(!is_wide, &tiles_memory)),
+        ("indirect_tiles", Value::Pointer(&tiles_memory)),
         ("indirect_count", Value::pointer_if(is_on_device, &count)),
-        ("run_count", Value::pointer_if(is_wide, &run_count_memory)),
         ("element_count", Value::Pair(of_number(if is_on_device { end + 5 } else { end }))),
     ];
-    rig.run(&push, tiles.tile_count + usize::from(is_wide))?;
+    rig.run(&push, tiles.tile_count)?;
     let mut expected = in_words(&lengths.iter().map(|&length| [length, 0]).collect::<Vec<_>>());
     expected.resize((run_count + 1) * number_words, POISON);
     compare(&format!("{run_count} runs, wide: {is_wide}"), "lengths", &written, &expected)

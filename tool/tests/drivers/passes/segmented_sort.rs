@@ -402,7 +402,7 @@ pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
         let is_whole = value_words == 0 && order.numbers != Numbers::NumpyFloat;
         let by_all_bits = (by_network && is_whole).then_some((1, &ranges[..1]));
         for (all_bits, ranges) in [(0, &ranges[..])].into_iter().chain(by_all_bits) {
-            let mut constants = order_constants(order);
+            let mut constants = order_constants(kernel, order);
             constants.extend([
                 ("CLUSTER_LANES", lanes),
                 ("ITEMS_PER_INVOCATION", items),
@@ -435,7 +435,7 @@ pub fn small_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
     let key_bits = 32 * key_words as u32;
     for (index, items) in selection.first(1, [4, 8]).into_iter().enumerate() {
         let order = nth_order(index + key_words + value_words);
-        let mut constants = order_constants(order);
+        let mut constants = order_constants(kernel, order);
         constants.extend([("RADIX_BITS", 4), ("ITEMS_PER_INVOCATION", items), ("QUAD_ACCESS", 0)]);
         let size = small_workgroup(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
@@ -463,7 +463,7 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
     let count = 9_000 * (tile_items / TILE_ITEMS);
     let long = long_queue(count, tile_items);
     let tiles = model::queue_tiles(&long);
-    let mut constants = order_constants(order);
+    let mut constants = order_constants(kernel, order);
     constants.extend([("RADIX_BITS", 8), ("ITEMS_PER_INVOCATION", items)]);
     if !is_count {
         constants.push(("MAX_SUBGROUPS", subgroup_count(gpu, workgroup_size)));

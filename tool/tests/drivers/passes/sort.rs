@@ -10,16 +10,17 @@ use subsweep_tool::reference::passes::digit_histogram::{Buffer, PassArgs, PingPo
 use subsweep_tool::reference::passes::sort::{self as model, Digit, KeyOrder, Numbers};
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, as_keys, compare, first_bit, key_words,
+    packed_bits, random, sizes, small_workgroup,
 };
 
 /// Digits of a radix: the first, the last, one across two words or of a single bit, and one without bits.
-fn digits(radix_bits: u32, key_bits: u32) -> [Digit; 4] {
-    let mask = (1 << radix_bits) - 1;
+fn digits(radix_bits: u32, kernel: &Kernel) -> [Digit; 4] {
+    let (mask, key_bits) = ((1 << radix_bits) - 1, 32 * widths(kernel).0 as u32);
     [
-        Digit { shift: 0, mask },
+        Digit { shift: first_bit(kernel), mask },
         Digit { shift: key_bits - radix_bits, mask },
-        if key_bits == 64 { Digit { shift: 31, mask } } else { Digit { shift: 9, mask: 1 } },
+        if key_bits == 64 { Digit { shift: 31, mask } } else { Digit { shift: nth_bit(kernel, 9), mask: 1 } },
         Digit { shift: key_bits - 1, mask: 0 },
     ]
 }
@@ -33,14 +34,15 @@ pub fn scattered(words: &[u32], size: usize, indices: &[u32]) -> Vec<u32> {
     scattered
 }
 
-/// The words of a key and of a value, from the variant's name: `key2_value1`, or `key1` without values.
+/// The words of a key in the model, and of a value.
 pub fn widths(kernel: &Kernel) -> (usize, usize) {
-    let variant = kernel.name.split_once(':').map_or("", |(_, variant)| variant);
-    let width = |name: &str| {
-        let parts = variant.split('_').find_map(|part| part.strip_prefix(name));
-        parts.map_or(0, |digits| digits.parse().expect("a number of words"))
-    };
-    (width("key"), width("value"))
+    let values = kernel.defines.iter().find(|(name, _)| *name == "VALUE_WORDS");
+    (key_words(kernel) as usize, values.map_or(0, |(_, words)| *words as usize))
+}
+
+/// A bit of keys of several, bit `index` of those of whole words.
+pub fn nth_bit(kernel: &Kernel, index: u32) -> u32 {
+    first_bit(kernel) + index % packed_bits(kernel)
 }
 
 /// The order of keys in trial `index`.
@@ -57,8 +59,11 @@ pub fn nth_order(index: usize) -> KeyOrder {
     KeyOrder { numbers, is_descending }
 }
 
-pub fn order_constants(order: KeyOrder) -> Vec<(&'static str, u32)> {
-    vec![("KEY_NUMBERS", order.numbers as u32), ("DESCENDING", order.is_descending.into())]
+pub fn order_constants(kernel: &Kernel, order: KeyOrder) -> Vec<(&'static str, u32)> {
+    // The high half of an f32 is a brain float.
+    let is_brain = order.numbers == Numbers::NumpyFloat && packed_bits(kernel) < 32;
+    let numbers = order.numbers as u32 + u32::from(is_brain);
+    vec![("KEY_NUMBERS", numbers), ("DESCENDING", order.is_descending.into())]
 }
 
 /// Subgroups of a workgroup: `MAX_SUBGROUPS`.
@@ -206,12 +211,12 @@ fn all_passes<'g>(
             has_no_last_keys: value_words > 0 && !turn.is_multiple_of(2),
         };
         let pass = Pass::new(gpu, kernel, (specialization, scatter), nth_order(turn))?;
-        for digit in digits(specialization.radix_bits, 32 * key_words as u32) {
+        for digit in digits(specialization.radix_bits, kernel) {
             for count in sizes(pass.tile_items()) {
-                check(&pass, &random(count, count * key_words), digit)?;
+                check(&pass, &as_keys(kernel, random(count, count * key_words)), digit)?;
                 if (key_words, value_words) == (1, 0) {
                     // Keys of one digit fill its counters; the last digit is in the highest bits of every packed word.
-                    check(&pass, &vec![u32::MAX; count], digit)?;
+                    check(&pass, &as_keys(kernel, vec![u32::MAX; count]), digit)?;
                 }
             }
         }
@@ -228,7 +233,7 @@ impl<'g> Pass<'g> {
     ) -> Result<Self, Failed> {
         let has = |name| kernel.spec_constants.iter().any(|constant| constant.name == name);
         let items = if has("BATCHES_PER_CHUNK") { "BATCHES_PER_CHUNK" } else { "ITEMS_PER_INVOCATION" };
-        let mut constants = order_constants(order);
+        let mut constants = order_constants(kernel, order);
         constants.extend([
             ("RADIX_BITS", specialization.radix_bits),
             (items, specialization.items_per_invocation),
@@ -271,7 +276,7 @@ impl<'g> Pass<'g> {
         let digits = self.order.digits(keys, widths(self.kernel).0, digit);
         let expected = self.counts(&digits);
 
-        let keys_memory = Memory::of(self.gpu, keys, self.specialization.alignment)?;
+        let keys_memory = Memory::of_keys(self.gpu, self.kernel, keys, self.specialization.alignment)?;
         let counts = Memory::poisoned(self.gpu, expected.len(), self.specialization.alignment)?;
         let buffers = nth_buffers(digit.shift as usize, false);
         let mut pointers = vec![("counts", Value::Pointer(&counts))];
@@ -295,8 +300,8 @@ impl<'g> Pass<'g> {
         let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
         for &from_indices in from_indices {
             let alignment = self.specialization.alignment;
-            let keys_memory = Memory::of(self.gpu, keys, alignment)?;
-            let sorted = Memory::poisoned(self.gpu, keys.len(), alignment)?;
+            let keys_memory = Memory::of_keys(self.gpu, self.kernel, keys, alignment)?;
+            let sorted = Memory::poisoned_keys(self.gpu, self.kernel, keys.len(), alignment)?;
             let values_memory = Memory::of(self.gpu, &values, Alignment::Words)?;
             let sorted_values = Memory::poisoned(self.gpu, values.len(), Alignment::Words)?;
             let offsets_memory = Memory::of(self.gpu, &offsets, alignment)?;
@@ -421,23 +426,27 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
         selection.first(2, specializations).into_iter().enumerate()
     {
         let order = nth_order(index + key_words + value_words);
-        let mut constants = order_constants(order);
+        let mut constants = order_constants(kernel, order);
         constants.extend([
             ("RADIX_BITS", policy.algorithm.radix_bits()),
             ("ITEMS_PER_INVOCATION", items),
             // In parts with every second specialization.
             ("EXCHANGE_PARTS", [1, 4][index % 2]),
         ]);
-        constants.extend(alignment.constants());
+        if packed_bits(kernel) == 32 {
+            constants.extend(alignment.constants());
+        }
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let tile = (workgroup_size * items) as usize;
         for count in [1, 2, 100, tile / 2 + 3, tile - 1, tile] {
-            for bits in [0..key_bits, 3..9, key_bits - 1..key_bits, 7..7] {
-                let keys = random(count, count * key_words);
+            let first = first_bit(kernel);
+            let some = first + 3..key_bits.min(first + 9);
+            for bits in [first..key_bits, some, key_bits - 1..key_bits, first + 7..first + 7] {
+                let keys = as_keys(kernel, random(count, count * key_words));
                 let indices = model::stable_order(&order.all(&keys, key_words), bits.clone());
                 let values = random(5, count * value_words);
-                let keys_memory = Memory::of(gpu, &keys, alignment)?;
-                let separate = Memory::poisoned(gpu, keys.len(), alignment)?;
+                let keys_memory = Memory::of_keys(gpu, kernel, &keys, alignment)?;
+                let separate = Memory::poisoned_keys(gpu, kernel, keys.len(), alignment)?;
                 let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;

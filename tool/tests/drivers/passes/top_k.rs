@@ -345,40 +345,62 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     Ok(())
 }
 
+/// Rows of one length, and of none to more keys than a row's after a key that is in none.
 fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(3, Shape::of(kernel)) {
+    let shapes = selection.first(3, Shape::of(kernel)).into_iter();
+    for (shape, is_unequal) in shapes.flat_map(|shape| [false, true].map(|is_unequal| (shape, is_unequal))) {
         let chunk = (workgroup_size * shape.items) as usize;
-        let constants = [&[("ITEMS_PER_INVOCATION", shape.items)][..], &shape.key_constants()].concat();
+        let constants = [("ITEMS_PER_INVOCATION", shape.items), ("UNEQUAL", is_unequal.into())];
+        let constants = [&constants[..], &shape.key_constants()].concat();
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let words = shape.element.words() as usize;
         for (rows, columns) in [(3, 1), (2, chunk), (1, chunk + 1), (4, 2 * chunk + 3), (0, chunk)] {
             let chunks = columns.div_ceil(chunk);
             let is_on_device = rows % 2 == 0;
-            let input = shape.keys(rows + columns, rows * columns);
+            let length = |row| if is_unequal { [columns + 1, columns / 2, 0][row % 3] } else { columns };
+            let first =
+                |row| if is_unequal { 1 + (0..row).map(length).sum::<usize>() } else { row * columns };
+            let firsts: Vec<_> = (0..rows).map(|row| first(row) as u32).collect();
+            let input = shape.keys(rows + columns, first(rows));
             let source = Memory::of(gpu, &input, Alignment::Words)?;
-            let orders = Memory::poisoned(gpu, input.len(), Alignment::Words)?;
-            let segments = Memory::poisoned(gpu, rows, Alignment::Words)?;
-            let top_segments = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let segments = Memory::of(gpu, &firsts, Alignment::Words)?;
+            let orders = Memory::poisoned(gpu, rows * columns * words, Alignment::Words)?;
+            let begins = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let ends = Memory::poisoned(gpu, rows, Alignment::Words)?;
+            let top_begins = Memory::poisoned(gpu, rows, Alignment::Words)?;
             let counts = Memory::poisoned(gpu, 2, Alignment::Words)?;
             let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
             let push = [
                 ("keys", Value::Pointer(&source)),
                 ("orders", Value::Pointer(&orders)),
-                ("segments", Value::Pointer(&segments)),
-                ("top_segments", Value::pointer_if(is_on_device, &top_segments)),
+                ("begins", Value::Pointer(&begins)),
+                ("ends", Value::pointer_if(is_unequal, &ends)),
+                ("top_begins", Value::pointer_if(is_on_device, &top_begins)),
                 ("counts", Value::Pointer(&counts)),
                 ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
                 ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
                 ("column_count", Value::Number(columns)),
                 ("chunk_count", Value::Number(chunks)),
                 ("k", Value::Number(7)),
+                ("segments", Value::pointer_if(is_unequal, &segments)),
+                ("ks", Value::Null),
+                ("key_count", Value::Number(first(rows))),
             ];
             rig.run(&push, (rows + 1) * chunks)?;
-            let case = format!("{rows} rows of {columns}, {shape:?}");
+            let case = format!("{rows} rows of {columns}, unequal {is_unequal}, {shape:?}");
             // Keys and orders compare alike.
-            let got: Vec<_> = orders.read()?.chunks(words).map(number).collect();
-            let expected = shape.orders(&input);
+            let all: Vec<_> = orders.read()?.chunks(words).map(number).collect();
+            let orders_of_input = shape.orders(&input);
+            let (mut got, mut expected) = (Vec::new(), Vec::new());
+            for row in 0..rows {
+                let (of_row, unused) = all[row * columns..][..columns].split_at(length(row).min(columns));
+                got.extend_from_slice(of_row);
+                expected.extend_from_slice(&orders_of_input[first(row)..][..of_row.len()]);
+                if unused.iter().any(|&order| order != number(&[POISON; 2][..words])) {
+                    return Err(format!("{case}: orders beyond row {row}").into());
+                }
+            }
             for a in 0..got.len() {
                 for b in [0, a / 2, (a * 7 + 3) % got.len()] {
                     if got[a].cmp(&got[b]) != expected[a].cmp(&expected[b]) {
@@ -386,10 +408,14 @@ fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                     }
                 }
             }
-            let begins = |step: usize| (0..rows).map(|row| (row * step) as u32).collect::<Vec<_>>();
-            compare(&case, "segments", &segments, &begins(columns))?;
+            let stepped = |step: usize| (0..rows).map(|row| (row * step) as u32).collect::<Vec<_>>();
+            compare(&case, "begins", &begins, &stepped(columns))?;
+            let end = |row| (row * columns + length(row).min(columns)) as u32;
+            if is_unequal {
+                compare(&case, "ends", &ends, &(0..rows).map(end).collect::<Vec<_>>())?;
+            }
             if is_on_device {
-                compare(&case, "top_segments", &top_segments, &begins(7))?;
+                compare(&case, "top_begins", &top_begins, &stepped(7))?;
                 compare(&case, "counts", &counts, &[(rows * columns) as u32, 7 * rows as u32])?;
             }
         }
@@ -401,30 +427,49 @@ fn number(words: &[u32]) -> u64 {
     words.iter().rev().fold(0, |number, &word| number << 32 | u64::from(word))
 }
 
+/// Rows of one length and k, and rows that have of both their own, after a key that is in none.
 fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for value_words in selection.first(2, [3, 0, 1]) {
-        let rig = Rig::new(gpu, kernel, workgroup_size, &[("WORDS_PER_VALUE", value_words)])?;
+    let options = [(3, false), (1, true), (0, false), (1, false), (0, true)];
+    for (value_words, is_unequal) in selection.first(3, options) {
+        let constants = [("WORDS_PER_VALUE", value_words), ("UNEQUAL", is_unequal.into())];
+        let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let [words, value_words] = [key_words(kernel), value_words].map(|words| words as usize);
         let size = workgroup_size as usize;
         for (rows, columns, sorted_count, k) in
             [(1, 1, 1, 1), (3, size + 9, size + 9, size), (2, 3 * size, 2 * size, size + 1), (4, 50, 9, 9)]
         {
-            let input = random(columns, rows * columns * words);
+            let length = |row| if is_unequal { [columns + 1, columns / 2, 0][row % 3] } else { columns };
+            let first =
+                |row| if is_unequal { 1 + (0..row).map(length).sum::<usize>() } else { row * columns };
+            let k_of = |row| if is_unequal && row % 2 == 0 { k - 1 } else { k };
+            let input = random(columns, first(rows) * words);
+            let input_values = random(rows, first(rows) * value_words);
             let draws = random(k, rows * sorted_count);
             let index = |(place, draw): (usize, &u32)| {
-                (place / sorted_count * columns + *draw as usize % columns) as u32
+                let row = place / sorted_count;
+                (row * columns + *draw as usize % length(row).clamp(1, columns)) as u32
             };
             let sorted: Vec<_> = draws.iter().enumerate().map(index).collect();
-            let taken: Vec<_> = sorted.chunks(sorted_count).flat_map(|row| &row[..k]).copied().collect();
-            let keys: Vec<_> =
-                taken.iter().flat_map(|&index| &input[index as usize * words..][..words]).copied().collect();
-            let column = |(place, index): (usize, &u32)| index - (place / k * columns) as u32;
-            let taken_columns: Vec<_> = taken.iter().enumerate().map(column).collect();
             let has_values = value_words > 0 && rows != 3;
-            let input_values = random(rows, rows * columns * value_words);
-            let value = |&index: &u32| &input_values[index as usize * value_words..][..value_words];
-            let taken_values: Vec<_> = taken.iter().flat_map(value).copied().collect();
+            let (mut taken, mut taken_columns) = (vec![u32::MAX; rows * k], vec![u32::MAX; rows * k]);
+            let (mut keys, mut taken_values) = (vec![0; rows * k * words], vec![0; rows * k * value_words]);
+            for row in 0..rows {
+                for rank in 0..k_of(row).min(length(row)) {
+                    let (slot, index) = (row * k + rank, sorted[row * sorted_count + rank]);
+                    let column = index as usize - row * columns;
+                    let from = first(row) + column;
+                    (taken[slot], taken_columns[slot]) = (index, column as u32);
+                    keys[slot * words..][..words].copy_from_slice(&input[from * words..][..words]);
+                    taken_values[slot * value_words..][..value_words]
+                        .copy_from_slice(&input_values[from * value_words..][..value_words]);
+                }
+            }
+            let numbers = |of: &dyn Fn(usize) -> usize| {
+                let numbers: Vec<_> = (0..rows).map(|row| of(row) as u32).collect();
+                Memory::of(gpu, &numbers, Alignment::Words)
+            };
+            let (segments, ks) = (numbers(&first)?, numbers(&k_of)?);
             let [source, of_sort] =
                 [Memory::of(gpu, &input, Alignment::Words)?, Memory::of(gpu, &sorted, Alignment::Words)?];
             let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
@@ -449,9 +494,14 @@ fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 ("sorted_count", Value::Number(sorted_count)),
                 ("chunk_count", Value::Number(chunks)),
                 ("k", Value::Number(k)),
+                ("segments", Value::pointer_if(is_unequal, &segments)),
+                ("ks", Value::pointer_if(is_unequal, &ks)),
+                ("key_count", Value::Number(first(rows))),
             ];
             rig.run(&push, (rows + 1) * chunks)?;
-            let case = format!("{rows} rows of {columns}, {k} of {sorted_count}, {words} words");
+            let case = format!(
+                "{rows} rows of {columns}, {k} of {sorted_count}, {words} words, unequal {is_unequal}"
+            );
             if has_values {
                 compare(&case, "top_values", &top_values, &taken_values)?;
             }

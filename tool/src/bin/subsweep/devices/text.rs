@@ -60,6 +60,8 @@ fn described(Details { description, self_test, .. }: &Details) -> Vec<Row> {
             (features.subgroup_size_control, "subgroupSizeControl"),
             (features.compute_full_subgroups, "computeFullSubgroups"),
             (features.shader_float64, "shaderFloat64"),
+            (features.storage_buffer8_bit_access, "storageBuffer8BitAccess"),
+            (features.storage_buffer16_bit_access, "storageBuffer16BitAccess"),
         ];
         let names: Vec<_> = all.iter().filter(|(has, _)| *has).map(|(_, name)| *name).collect();
         rows.push(("features", names.join(", ")));

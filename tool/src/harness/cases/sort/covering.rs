@@ -110,7 +110,9 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let tile = wide.tile(capabilities);
     cases.extend([0, tile + 1, 45 * tile + 7].map(|count| wide.case(count, Input::EdgeValues)));
     let windows = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::SmallWindows);
-    for sort in windows.kinds() {
+    let packed = [ElementType::U8, ElementType::U16];
+    let packed = packed.map(|key| windows.clone().of(key, SortValues::None, false));
+    for sort in windows.kinds().into_iter().chain(packed) {
         cases.extend([tile + 1, 45 * tile + 7].map(|count| sort.case(count, Input::EdgeValues)));
     }
     let chosen = SortCase::chosen();

@@ -32,6 +32,14 @@ pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortC
         // The last pass does not write the keys.
         sorts.push(onesweep(SortValues::Indices));
     }
+    // Kernels that take packed keys as they are, but where the device lacks the feature.
+    for key in [ElementType::U8, ElementType::U16] {
+        let algorithms = SortAlgorithm::ALL.into_iter().filter(|other| *other != SortAlgorithm::Radix2Bit);
+        for algorithm in algorithms {
+            let sort = SortCase::keys_of_u32(algorithm, PolicyName::Default);
+            sorts.extend(SortValues::SIZES.map(|values| sort.clone().of(key, values, false)));
+        }
+    }
     // The longest key transformation: descending doubles in the order of numpy.
     for algorithm in [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep] {
         let sort = SortCase::keys_of_u32(algorithm, PolicyName::Default);
@@ -192,6 +200,12 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
     let onesweeps = [PolicyName::SmallLate, PolicyName::SmallWindows];
     let onesweeps = onesweeps.map(|policy| (SortAlgorithm::Onesweep, policy));
     for (algorithm, policy) in masks.into_iter().chain(onesweeps) {
+        for element in [ElementType::U8, ElementType::U16] {
+            for values in SortValues::SIZES {
+                let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);
+                cases.push(sort.case(45 * sort.tile(capabilities) + 7, Input::EdgeValues));
+            }
+        }
         for element in [ElementType::U32, ElementType::U64] {
             for values in SortValues::SIZES {
                 let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);
