@@ -55,7 +55,7 @@ impl Exported for Gather {
 
 /// Creates a gather plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count.
+/// Scratch: none, or 32 bytes with an indirect count of elements of whole words.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words.
 ///
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
 ///
 /// 2. Memory: `source` of any size, of which whole elements count; all are faster at multiples of 16 with an
 ///    element size that is a multiple of 16.
-/// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
+/// 3. Commands: one dispatch; for an indirect count of elements of whole words another one and a barrier before it.
 /// 4. Limits: at most 2^32 - 1 workgroups. Indices address only the first 2^32 - 1 elements of `source`.
 /// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///

@@ -72,8 +72,8 @@ impl Exported for Merge {
     const OTHER: &'static str = "the plan is not of a merge";
 
     fn max(count: u64, _: u64) -> (u64, u64) {
-        // Scratch does not depend on the division.
-        (count, 0)
+        // The scratch of any division: of 8 and 16 bits that of two arrays, each rounded up.
+        (count, count.min(1))
     }
 
     fn max_count(plan: &Plan<Self>) -> u64 {
@@ -83,7 +83,7 @@ impl Exported for Merge {
 
 /// Creates a merge plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count.
+/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words, and for descending order with functions.
 ///

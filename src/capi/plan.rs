@@ -141,10 +141,10 @@ pub unsafe extern "C" fn subsweep_plan_destroy(plan: *mut SubsweepPlan) {
     unsafe { destroy(plan) }
 }
 
-/// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
-/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
-/// says how much it is. The elements of a search are its needles, and
-/// those of a merge the keys of both arrays.
+/// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to `max_segment_count` segments.
+/// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. Those
+/// of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16 bits.
+/// Other plans ignore `max_segment_count`.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///

@@ -162,9 +162,9 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
 /// bytes for each level of tiles.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or
-/// more, bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
-/// shaderFloat64.
+/// more, bitwise operators on floats, an index that is of segments or not of a minimum or maximum, segments with results of 8 or
+/// 16 bits, and SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT without these; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety
 /// As at the top of the header.

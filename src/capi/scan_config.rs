@@ -25,10 +25,11 @@ pub const SUBSWEEP_SCAN_DIRECTION_REVERSE: SubsweepScanDirection = 1;
 
 /// The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
 pub type SubsweepScanOperator = u32;
-/// The sum; of integers modulo 2^32 or 2^64. Identity 0. Sums of non-negative floats may decrease, unless
-/// SUBSWEEP_SCAN_MONOTONE_BIT is set.
+/// The sum; of integers modulo 2^8 to 2^64, as many bits as they have, those of 8 and 16 bits 2^32 with
+/// SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT or SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT. Identity 0. Sums of non-negative floats may
+/// decrease, unless SUBSWEEP_SCAN_MONOTONE_BIT is set.
 pub const SUBSWEEP_SCAN_OPERATOR_ADD: SubsweepScanOperator = 0;
-/// The product; of integers modulo 2^32 or 2^64. Identity 1.
+/// The product; of integers modulo likewise. Identity 1.
 pub const SUBSWEEP_SCAN_OPERATOR_MUL: SubsweepScanOperator = 1;
 /// The minimum; a NaN if there is one. Identity: the greatest number, infinity for floats.
 pub const SUBSWEEP_SCAN_OPERATOR_MIN: SubsweepScanOperator = 2;

@@ -69,15 +69,14 @@ versioned!(unsafe SubsweepSearchInfo, scratch, 128);
 impl Exported for Search {
     const OTHER: &'static str = "the plan is not of a search";
 
-    fn max(count: u64, _: u64) -> (u64, u64) {
-        // Scratch does not depend on the number of sorted keys.
-        (0, count)
+    fn max(count: u64, sorted_count: u64) -> (u64, u64) {
+        (sorted_count, count)
     }
 }
 
 /// Creates a search plan.
 ///
-/// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
+/// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none; more for types of 8 and 16 bits.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
 /// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.

@@ -170,7 +170,7 @@ pub struct DifferenceBuffers {
 }
 
 impl DifferenceBuffers {
-    /// Buffers without scratch, which only indirect counts need.
+    /// Buffers without scratch, which indirect counts need, and numbers of 8 and 16 bits.
     pub fn new(source: AddressRange, destination: AddressRange) -> Self {
         Self { source, destination, scratch: BufferRange::NONE }
     }
@@ -289,7 +289,7 @@ impl fmt::Display for DifferencePolicy {
 /// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | [`result_size(count)`](DifferenceConfig::result_size) | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// The source and the count may overlap. One dispatch; for an indirect count, another one and a barrier before it. A result
 /// without numbers records nothing. At most 2^32 - 1 tiles, and the workgroups of a two-dimensional dispatch. The result is in

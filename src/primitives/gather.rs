@@ -146,7 +146,7 @@ pub struct GatherBuffers {
 }
 
 impl GatherBuffers {
-    /// Buffers without scratch, which only indirect counts need.
+    /// Buffers without scratch, which only indirect counts of elements of whole words need.
     pub fn new(source: AddressRange, indices: AddressRange, destination: AddressRange) -> Self {
         Self { source, indices, destination, scratch: BufferRange::NONE }
     }
@@ -253,9 +253,9 @@ impl fmt::Display for GatherPolicy {
 ///
 /// Ranges that are only read may overlap each other. Faster if `source` and `destination` are aligned to 16 and the
 /// element size is a multiple of 16, or both of 8. One dispatch; for an indirect count, another one and a barrier before
-/// it. At most 2^32 - 1 workgroups, and those of a two-dimensional dispatch; each gathers the elements of a tile, or a
-/// part of one element. Only the first 2^32 - 1 elements of `source` can be gathered. The result is in `destination`; an
-/// index beyond `source` yields zeros, and reads no memory.
+/// it, but not of elements of 8 and 16 bits, which are gathered as they are. At most 2^32 - 1 workgroups, and those of a
+/// two-dimensional dispatch; each gathers the elements of a tile, or a part of one element. Only the first 2^32 - 1 elements of
+/// `source` can be gathered. The result is in `destination`; an index beyond `source` yields zeros, and reads no memory.
 #[derive(Debug)]
 pub struct Gather {
     element_size: u64,

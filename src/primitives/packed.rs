@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A plan of such elements has the primitive of the unpacked type, and a kernel before and after it: see
-//! `glsl/common/packed.glsl`. Its table of arguments says which of them are packed. No feature of the device is needed.
+//! `glsl/common/packed.glsl`. Its table of arguments says which of them are packed. No feature of the device is needed. What that
+//! takes of memory and commands is said once, at [`Plan::cmd_record`].
 
 use super::arguments::{Argument, Arguments, Memory, Role};
 use super::plan::{Buffers, Counts, Max, Plan, Primitive, Recordable, checked};

@@ -221,7 +221,7 @@ pub struct SearchBuffers {
 }
 
 impl SearchBuffers {
-    /// Buffers without scratch, which only an indirect count of needles needs.
+    /// Buffers without scratch, which an indirect count of needles needs, and keys of 8 and 16 bits.
     pub fn new(sorted: AddressRange, needles: AddressRange, positions: AddressRange) -> Self {
         Self { sorted, needles, positions, functions_data: AddressRange::NONE, scratch: BufferRange::NONE }
     }
@@ -350,7 +350,7 @@ impl fmt::Display for SearchPolicy {
 /// | `needles` | `needle_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `positions` | `needle_count * position_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count of needles, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count of needles, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// Ranges that are only read may overlap each other. One dispatch; for an indirect count of needles, another one and a
 /// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys, or any

@@ -185,7 +185,7 @@ pub struct HistogramBuffers {
 }
 
 impl HistogramBuffers {
-    /// Buffers without scratch, which only indirect counts need.
+    /// Buffers without scratch, which indirect counts need, and values of 8 and 16 bits.
     pub fn new(source: AddressRange, edges: AddressRange, counts: AddressRange) -> Self {
         Self { source, edges, counts, ..Self::default() }
     }

@@ -57,7 +57,7 @@ pub type HistogramPlan = Plan<Histogram>;
 /// | `weights` | `count * columns * 4`, if weighted | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `counts` | `columns * bins * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// The count is of rows, at most 2^32 - 1, so that a u32 holds every count of values. Ranges that are only read may
 /// overlap each other. Two dispatches and a barrier; one more dispatch for an indirect count. A count of 0 rows gives

@@ -100,7 +100,7 @@ impl RunLengthConfig {
 /// | the chained encoding | a fill, a barrier, one dispatch; for an indirect count a dispatch and a barrier more |
 /// | an encoding by selection | a selection of unique elements, a dispatch and an indirect one, with barriers |
 /// | runs of more than one element by selection | a selection more, and a gather of the values |
-/// | a decoding | a scan, a barrier, and a dispatch for all elements that fit |
+/// | a decoding | a scan, a barrier, and a dispatch for all elements that fit, of 8 and 16 bits as they are |
 ///
 /// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
 /// [`RunLengthConfig::large_counts`] those of such a selection, 2^31 - 1 runs that are decoded, and the workgroups of a

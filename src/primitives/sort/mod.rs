@@ -74,7 +74,8 @@ pub type SortPlan = Plan<Sort>;
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER write | COMPUTE_SHADER write, DRAW_INDIRECT read |
 ///
-/// Faster if `keys` is aligned to 16.
+/// Faster if `keys` is aligned to 16. Keys of 8 and 16 bits are sorted as they are where the device has enabled
+/// `storageBuffer8BitAccess` or `storageBuffer16BitAccess`, unless by [`Ranking::Ballot`].
 ///
 /// | scratch for | bytes |
 /// |---|---|

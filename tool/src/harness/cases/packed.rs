@@ -1,5 +1,6 @@
-//! Cases of packed elements, of 8 and 16 bits. Every primitive computes with 32 bits, so that its own cases have its other
-//! parameters: here are types, forms, counts and places, each type with each of some works of a primitive.
+//! Cases of packed elements, of 8 and 16 bits. Primitives compute with 32 bits, except sorts of keys that the device stores,
+//! gathers and decodings, so that their own cases have their other parameters: here are types, forms, counts and places, each
+//! type with each of some works of a primitive.
 
 use std::sync::Arc;
 
