@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <type_traits>
@@ -47,20 +48,37 @@ inline void throw_on_failure(VkResult result) {
     }
 }
 
+/// The bits of an IEEE 754 float of 16 bits, for which C++ before 23 has no type.
+struct Float16 {
+    std::uint16_t bits;
+};
+
+/// The bits of the high half of a float of 32 bits.
+struct BFloat16 {
+    std::uint16_t bits;
+};
+
 namespace detail {
 
 template <class T>
 constexpr SubsweepElementType element_type() {
-    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8, "numbers of 8 to 64 bits");
-    constexpr bool is_signed = std::is_signed_v<T>;
-    if (std::is_floating_point_v<T>) {
-        return sizeof(T) == 8 ? SUBSWEEP_ELEMENT_TYPE_F64 : SUBSWEEP_ELEMENT_TYPE_F32;
-    }
+    constexpr bool is_half = std::is_same_v<T, Float16>, is_brain = std::is_same_v<T, BFloat16>;
+    constexpr bool is_number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8;
+    static_assert(is_half || is_brain || is_number, "numbers of 8 to 64 bits");
+    constexpr bool is_float = is_half || is_brain || std::is_floating_point_v<T>, is_signed = std::is_signed_v<T>;
+    // C++23 has floats of 16 bits itself.
+    constexpr bool has_8_digits = is_brain || (is_float && std::numeric_limits<T>::digits == 8);
     switch (sizeof(T)) {
         case 1: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I8 : SUBSWEEP_ELEMENT_TYPE_U8;
-        case 2: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I16 : SUBSWEEP_ELEMENT_TYPE_U16;
-        case 4: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I32 : SUBSWEEP_ELEMENT_TYPE_U32;
-        default: return is_signed ? SUBSWEEP_ELEMENT_TYPE_I64 : SUBSWEEP_ELEMENT_TYPE_U64;
+        case 2:
+            if (is_float) {
+                return has_8_digits ? SUBSWEEP_ELEMENT_TYPE_BF16 : SUBSWEEP_ELEMENT_TYPE_F16;
+            }
+            return is_signed ? SUBSWEEP_ELEMENT_TYPE_I16 : SUBSWEEP_ELEMENT_TYPE_U16;
+        case 4:
+            return is_float ? SUBSWEEP_ELEMENT_TYPE_F32 : is_signed ? SUBSWEEP_ELEMENT_TYPE_I32 : SUBSWEEP_ELEMENT_TYPE_U32;
+        default:
+            return is_float ? SUBSWEEP_ELEMENT_TYPE_F64 : is_signed ? SUBSWEEP_ELEMENT_TYPE_I64 : SUBSWEEP_ELEMENT_TYPE_U64;
     }
 }
 
@@ -233,14 +251,19 @@ inline bool is_result_in_alt(const SortPlan &plan, std::uint64_t count) noexcept
     return subsweep_sort_plan_is_result_in_alt(plan.get(), count) == VK_TRUE;
 }
 
-/// The bin_count + 1 edges of bins of equal widths, for values of 32 or 64 bits.
+/// The type of the edges of a histogram of T: for values of 8 and 16 bits that of the same numbers of 32.
 template <class T>
-std::vector<T> histogram_even_edges(std::uint32_t bin_count, double low, double high) {
-    static_assert(sizeof(T) >= 4, "numbers of 32 or 64 bits");
+using Edge = std::conditional_t<sizeof(T) >= 4, T,
+                                std::conditional_t<!std::is_integral_v<T>, float,
+                                                   std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>>>;
+
+/// The bin_count + 1 edges of bins of equal widths, for values of T.
+template <class T>
+std::vector<Edge<T>> histogram_even_edges(std::uint32_t bin_count, double low, double high) {
     if (bin_count > 65536) {
         throw std::length_error("subsweep: a histogram has 1 to 65536 bins");
     }
-    std::vector<T> edges(std::size_t{bin_count} + 1);
+    std::vector<Edge<T>> edges(std::size_t{bin_count} + 1);
     ::subsweep::throw_on_failure(subsweep_histogram_even_edges(element_type<T>, bin_count, low, high, edges.data()));
     return edges;
 }

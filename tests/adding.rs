@@ -1,4 +1,4 @@
-//! `docs/ADDING.md` names every file that a primitive needs.
+//! `docs/ADDING.md` names every file that a primitive needs, and `docs/TYPES.md` every one that an element type does.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +20,32 @@ const BUILT_ON_IT: [&str; 7] = [
 
 /// Whether a file is written by hand; reports, tables, modules and headers are written by tests and tools.
 fn is_by_hand(path: &String) -> bool {
-    path == "glsl/kernels.txt" || [".rs", ".comp", ".glsl", ".c"].iter().any(|end| path.ends_with(end))
+    let ends = [".rs", ".comp", ".glsl", ".c", ".hpp", ".py"];
+    path == "glsl/kernels.txt" || ends.iter().any(|end| path.ends_with(end))
+}
+
+/// The files of a page's rows.
+fn rows(page: &str) -> BTreeSet<String> {
+    let files = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    files.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_page_of_types_names_every_file_of_brain_floats() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/TYPES.md")).unwrap();
+    let of_packed = page.split("\n## ").find(|section| section.starts_with("A type of 1 or 2 bytes"));
+    let (mut named, mut rows) = (BTreeSet::new(), rows(of_packed.expect("the section of packed types")));
+    for folder in ["src", "glsl", "include", "python/subsweep", "tool/src"] {
+        for word in ["bf16", "bfloat16", "brain"] {
+            named_below(root, folder, word, &mut named);
+        }
+    }
+    // Tests are found by what fails; one file has the word in its unit tests alone.
+    let is_of_test = |path: &String| path.contains("/tests") || path == "tool/src/table/structures.rs";
+    named.retain(|path| is_by_hand(path) && !is_of_test(path));
+    rows.retain(|path| !is_of_test(path));
+    assert!(named == rows && named.len() > 30, "{:#?}", named.symmetric_difference(&rows));
 }
 
 #[test]
@@ -34,8 +59,7 @@ fn the_page_names_every_file_of_its_example() {
     }
     named.retain(is_by_hand);
     named.retain(|path| !BUILT_ON_IT.iter().any(|other| path.starts_with(other)));
-    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    assert_eq!(named, rows.map(str::to_owned).collect());
+    assert_eq!(named, rows(&page));
     assert!(!named.is_empty() && named.len() <= MOST, "{} files name {example}: {named:#?}", named.len());
 }
 

@@ -163,7 +163,7 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or
 /// more, bitwise operators on floats, an index that is of segments or not of a minimum or maximum, segments with results of 8 or
-/// 16 bits, and SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT without these; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
+/// 16 bits, and SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT for other types; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
 /// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety

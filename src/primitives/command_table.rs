@@ -236,6 +236,130 @@ fn others(device: &Device) -> Vec<Row> {
     ]
 }
 
+/// Elements of 8 and 16 bits, which sorts and gathers take as they are.
+fn packed(device: &Device) -> Vec<Row> {
+    const U8: ElementType = ElementType::U8;
+    let mut storing = tuning::h200();
+    (storing.enabled.storage_buffer8_bit_access, storing.enabled.storage_buffer16_bit_access) = (true, true);
+    let keys = SortConfig::keys(ElementType::U16);
+    let of_keys = SortBuffers::new(array(0), scratch());
+    let scan = ScanBuffers::new(array(0), array(1), scratch());
+    let select = SelectBuffers::new(array(0), array(1), array(2), scratch()).flags(array(3));
+    let reduce = ReduceBuffers::new(array(0), array(1), scratch());
+    let merge = MergeBuffers::new(array(0), array(1), array(2)).scratch(scratch());
+    let gather = GatherBuffers::new(array(0), array(1), array(2)).scratch(scratch());
+    vec![
+        row(&Device::absent(storing), "sort of u16 keys, `onesweep`", |count| (keys, of_keys, count)),
+        row(device, "the same by way of words", |count| (keys, of_keys, count)),
+        row(device, "scan of u8 out of place, `chained`", |count| {
+            (ScanConfig::inclusive(U8).out_of_place(), scan, count)
+        }),
+        row(device, "select u8 by flags of 8 bits, `chained`", |count| {
+            (SelectConfig::flags8_of(U8), select, count)
+        }),
+        row(device, "reduce, u8 sum", |count| (ReduceConfig::sum(U8), reduce, count)),
+        row(device, "merge of u8", |count| (MergeConfig::keys(U8), merge, (count / 2, count / 2))),
+        row(device, "gather of u8", |count| (GatherConfig::of(U8), gather, count)),
+    ]
+}
+
+/// Functions of fixtures; without `compile-shaders` there are none.
+#[cfg(not(feature = "compile-shaders"))]
+fn functions(_: &Device) -> Vec<Row> {
+    Vec::new()
+}
+
+#[cfg(feature = "compile-shaders")]
+fn functions(device: &Device) -> Vec<Row> {
+    use super::{FunctionModule, Functions};
+    use crate::kernels::fixture;
+    use crate::scan::ScanKind;
+    macro_rules! functions {
+        ($name:literal, $words:literal, $data:literal, [$($kernel:literal),*]) => {{
+            static MODULES: &[FunctionModule] = &[$(
+                // SAFETY: the build has compiled the module for Vulkan 1.2, from an include that follows the rules.
+                unsafe { FunctionModule::new($kernel, fixture(concat!($name, ".", $kernel))) }
+            ),*];
+            // SAFETY: as above.
+            static FUNCTIONS: Functions = unsafe { Functions::new($name, $words, MODULES).with_data($data) };
+            &FUNCTIONS
+        }};
+    }
+    let keep = functions!("even", 1, 0, ["select/count:key1", "select/compact:key1", "select/chained:key1"]);
+    let key_of = functions!(
+        "distance",
+        5,
+        3,
+        [
+            "sort/digit_histogram:key1_bins",
+            "sort/onesweep:key1_value1",
+            "sort/single_workgroup:key1_value1",
+            "top_k/rows:key1",
+            "top_k/select:key1",
+            "top_k/orders:key1",
+            "top_k/take:key1",
+            "histogram/count"
+        ]
+    );
+    let less =
+        functions!("record", 7, 1, ["search/search:key1", "merge/merge:rounds_key1", "sort/merge_runs"]);
+    let combine = functions!(
+        "matrix",
+        4,
+        0,
+        [
+            "scan/reduce:words32x1",
+            "scan/downsweep:words32x1",
+            "reduce/reduce:words32",
+            "reduce/segments:words32"
+        ]
+    );
+    let data = array(9);
+    let structures = StructureSortBuffers::new(array(0), scratch()).functions_data(data);
+    let of_keys = SortBuffers::new(array(0), scratch()).values(array(1)).functions_data(data);
+    let select = SelectBuffers::new(array(0), array(1), array(2), scratch());
+    let search = SearchBuffers::new(array(0), array(1), array(2)).functions_data(data);
+    let merge = MergeBuffers::new(array(0), array(1), array(2)).functions_data(data);
+    let sort =
+        |name, config: StructureSortConfig, buffers| row(device, name, move |count| (config, buffers, count));
+    vec![
+        sort("sort of structures by `less`", StructureSortConfig::custom(less), structures),
+        sort(
+            "sort of structures by `less`, out of place",
+            StructureSortConfig::custom(less).out_of_place(),
+            structures.sorted(array(1)),
+        ),
+        sort(
+            "argsort of structures by `less`",
+            StructureSortConfig::custom_argsort(less),
+            structures.indices(array(1)),
+        ),
+        row(device, "search by `less`", |count| {
+            (SearchConfig::custom_lower_bound(less), search, (count, count))
+        }),
+        row(device, "merge by `less`", |count| (MergeConfig::custom(less), merge, (count / 2, count / 2))),
+        row(device, "argsort by a `key_of` of 32 bits, `onesweep`", |count| {
+            (SortConfig::argsort(U32).computed(key_of), of_keys, count)
+        }),
+        row(device, "top-k of a row by a `key_of` of 32 bits, k = 32", |count| {
+            let buffers = TopKBuffers::new(array(0), array(1), array(2), scratch()).functions_data(data);
+            (TopKConfig::smallest(U32, count as u32, 32).computed(key_of), buffers, 1)
+        }),
+        row(device, "histogram by a `key_of` of 32 bits, 256 even bins", |count| {
+            let buffers = HistogramBuffers::new(array(0), array(1), array(2)).functions_data(data);
+            (HistogramConfig::even(U32, 256).computed(key_of), buffers, count)
+        }),
+        row(device, "select by `keep`, `chained`", |count| (SelectConfig::custom(keep), select, count)),
+        row(device, "scan by `combine`, `reduce-then-scan`", |count| {
+            let buffers = ScanBuffers::new(array(0), array(1), scratch());
+            (ScanConfig::custom(ScanKind::Inclusive, combine), buffers, count)
+        }),
+        row(device, "reduce by `combine`", |count| {
+            (ReduceConfig::custom(combine), ReduceBuffers::new(array(0), array(1), scratch()), count)
+        }),
+    ]
+}
+
 /// The rows between two marks of a page, and their numbers in place of what stands in their last cells.
 fn with_numbers(page: &str, rows: &[Row]) -> String {
     let (begin, end) = ("<!-- commands -->\n", "<!-- end of commands -->\n");
@@ -247,7 +371,12 @@ fn with_numbers(page: &str, rows: &[Row]) -> String {
     for line in lines {
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
         let [_, name, bytes, ..] = cells[..] else { panic!("{line}") };
-        let (expected, numbers) = rows.next().unwrap_or_else(|| panic!("no plan of {name}"));
+        let Some((expected, numbers)) = rows.next() else {
+            // The last rows are those with functions.
+            assert!(!cfg!(feature = "compile-shaders") && name.contains('`'), "no plan of {name}");
+            table.push(line.to_owned());
+            continue;
+        };
         assert_eq!(name, *expected, "rows are in the order of the plans");
         table.push(format!("| {name} | {bytes} | {} |", numbers.join(" | ")));
     }
@@ -257,10 +386,8 @@ fn with_numbers(page: &str, rows: &[Row]) -> String {
 
 fn all_rows() -> Vec<Row> {
     let device = Device::absent(tuning::h200());
-    [sorts, structure_sorts, scans, selections, run_lengths, histograms, reductions, others]
-        .iter()
-        .flat_map(|rows| rows(&device))
-        .collect()
+    let primitives = [sorts, structure_sorts, scans, selections, run_lengths, histograms, reductions, others];
+    primitives.iter().chain(&[packed, functions]).flat_map(|rows| rows(&device)).collect()
 }
 
 /// `SUBSWEEP_BLESS=1` writes the numbers.

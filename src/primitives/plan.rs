@@ -444,7 +444,7 @@ impl<P: Primitive> Plan<P> {
     /// | memory | ranges aligned to 4, those of 8- and 16-bit elements to 1 and 2 in memory of whole words, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint, except that a scan may be in place |
     /// | scratch | of [`Self::scratch_requirements`], contents undefined, one range for each recording in flight |
     /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
-    /// | elements of 8 and 16 bits | unpacked to words, unless the type says otherwise, which takes besides what it says: 4 bytes of `scratch` for each element of each array; before the rest a dispatch for each 2^30 elements of each array that is read, and a barrier; after the rest a barrier, unless one is there, and as many dispatches for arrays that are written |
+    /// | elements of 8 and 16 bits | unpacked to words, unless the type says otherwise, which takes besides what it says: 4 bytes of `scratch` for each element of each array; before the rest a dispatch for each 2^30 elements of each array that is read; after it as many for each that is written; and barriers between, where none of the rest orders this |
     /// | barriers | the caller's, from and to [`Self::first_access`] and [`Self::last_access`] |
     /// | state | leaves a compute pipeline and push constants bound; changes no other state |
     /// | limits | a count of 0 records nothing, unless the table of the type says otherwise; an indirect count above its maximum is treated as the maximum |

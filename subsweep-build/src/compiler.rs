@@ -30,6 +30,17 @@ impl Compiler {
         found.into_iter().flatten()
     }
 
+    /// The compiler whose program has this path: its name begins with `glslc` or `glslang`. `None` for another name.
+    pub fn at(program: impl Into<PathBuf>) -> Option<Self> {
+        let program = program.into();
+        let name = program.file_name()?.to_str()?;
+        match (name.starts_with("glslc"), name.starts_with("glslang")) {
+            (true, _) => Some(Self::Glslc(program)),
+            (_, true) => Some(Self::GlslangValidator(program)),
+            _ => None,
+        }
+    }
+
     /// Compiles a kernel with the functions in `sources`; `beside` has includes of these.
     pub(crate) fn compile(
         &self,

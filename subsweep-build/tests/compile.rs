@@ -142,6 +142,33 @@ fn errors_say_what_to_do() {
     }
 }
 
+/// `tools/custom --compiler PATH` for C takes each compiler, and no other program.
+#[test]
+fn the_program_takes_a_compiler_by_its_path() {
+    let (_folder, path) = include(ALL.replace("#include \"beside.glsl\"", "#define BESIDE 7").as_str());
+    let run = |program: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_subsweep-build"));
+        command.arg("--compiler").arg(program).arg(&path).args(["mine", "select"]);
+        // No compiler but that one.
+        command.env("PATH", "").output().unwrap()
+    };
+    for compiler in compilers() {
+        let (Compiler::Glslc(program) | Compiler::GlslangValidator(program)) = &compiler;
+        assert_eq!(Compiler::at(program).as_ref(), Some(&compiler));
+        let output = run(program);
+        let compiled = Functions::new(&path).uses(["select"]).compiler(compiler).modules().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), c_header(&compiled, "mine"), "{output:?}");
+    }
+    for (program, expected) in [
+        ("/bin/true", "subsweep-build: /bin/true is neither glslc nor glslangValidator\n"),
+        ("nowhere/glslc", "subsweep-build: nowhere/glslc: "),
+    ] {
+        let output = run(Path::new(program));
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with(expected), "{output:?}");
+    }
+}
+
 /// The kernel of `docs/pieces.md`, and those that the tests run, as a stranger compiles them.
 #[test]
 fn kernels_of_pieces_are_compiled() {

@@ -49,6 +49,10 @@ static_assert(subsweep::element_type<unsigned long> == subsweep::element_type<st
 static_assert(subsweep::element_type<const double> == SUBSWEEP_ELEMENT_TYPE_F64);
 static_assert(subsweep::element_type<long long> == SUBSWEEP_ELEMENT_TYPE_I64);
 static_assert(subsweep::element_type<int> == SUBSWEEP_ELEMENT_TYPE_I32);
+static_assert(subsweep::element_type<float> == SUBSWEEP_ELEMENT_TYPE_F32);
+static_assert(subsweep::element_type<const signed char> == SUBSWEEP_ELEMENT_TYPE_I8);
+static_assert(subsweep::element_type<subsweep::Float16> == SUBSWEEP_ELEMENT_TYPE_F16);
+static_assert(subsweep::element_type<const subsweep::BFloat16> == SUBSWEEP_ELEMENT_TYPE_BF16);
 
 /// Every plan is moved, not copied.
 template <class... Plans>
@@ -164,6 +168,14 @@ void arrays() {
     gpu.exclusive_scan(numbers, SUBSWEEP_SCAN_OPERATOR_MAX);
     EXPECT(numbers[1] == 5 && numbers[3] == 5);
     gpu.sort(std::vector<float>{});
+    // -2, 1.5 and 0.5, of which the sum is 0.
+    std::vector<subsweep::Float16> halves = {{0xc000}, {0x3e00}, {0x3800}};
+    EXPECT(gpu.reduce(halves).bits == 0);
+    gpu.sort(halves);
+    EXPECT(halves[0].bits == 0xc000 && halves[1].bits == 0x3800 && halves[2].bits == 0x3e00);
+    std::array<subsweep::BFloat16, 2> brains = {{{0x4040}, {0x3f80}}};
+    gpu.inclusive_scan(brains);
+    EXPECT(brains[0].bits == 0x4040 && brains[1].bits == 0x4080);
     bool is_refused = false;
     try {
         gpu.sort_pairs(numbers, values);
@@ -174,6 +186,9 @@ void arrays() {
 
     const std::vector<float> edges = subsweep::histogram_even_edges<float>(4, 0.0, 1.0);
     EXPECT(edges.size() == 5 && edges[1] == 0.25f && edges[4] == 1.0f);
+    EXPECT(subsweep::histogram_even_edges<subsweep::Float16>(4, 0.0, 1.0) == edges);
+    EXPECT((subsweep::histogram_even_edges<std::uint8_t>(2, 0.0, 256.0) == std::vector<std::uint32_t>{0, 128, 256}));
+    EXPECT((subsweep::histogram_even_edges<std::int16_t>(2, -4.0, 4.0) == std::vector<std::int32_t>{-4, 0, 4}));
     REFUSE(subsweep::histogram_even_edges<int>(0, 0.0, 1.0), SUBSWEEP_ERROR_UNSUPPORTED, "");
 }
 

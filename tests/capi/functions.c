@@ -1,5 +1,7 @@
-/* Functions of the caller, which tools/custom has compiled: a selection, an argsort, a top-k, a histogram, scans and
+/* Functions of the caller, which tools/custom has compiled: a selection, a partition, an argsort, a top-k, a histogram, scans and
    reductions; a sort, a merge and a search by a comparison; and refusals. */
+
+#include <stdlib.h>
 
 #include "expect.h"
 
@@ -12,6 +14,9 @@
 
 enum { COUNT = 10007, MATRICES = 5, WORDS = 7, A_COUNT = 6000 };
 
+/* Lanes of the driver; 0 for any. */
+static uint32_t lanes;
+
 FIRST_VERSION(SubsweepFunctionsCreateInfo, data_words, 28, 32);
 
 static SubsweepFunctions made(const SubsweepFunctionsCreateInfo *info) {
@@ -21,19 +26,22 @@ static SubsweepFunctions made(const SubsweepFunctionsCreateInfo *info) {
     return functions;
 }
 
-static void select_even(const Host *host, const SubsweepDevice *device) {
+/* The even numbers, or with 2 parts the odd ones after them, with their indices. */
+static void select_even(const Host *host, const SubsweepDevice *device, uint32_t part_count) {
     const SubsweepSelectPlanCreateInfo of_plan = {.struct_size = sizeof of_plan,
                                                   .flags = SUBSWEEP_SELECT_INDICES_BIT,
                                                   .by = SUBSWEEP_SELECT_BY_FUNCTION,
+                                                  .part_count = part_count,
                                                   .functions = made(&even)};
     SubsweepSelectInfo info = {.struct_size = sizeof info, .count = {.count = COUNT}};
     SubsweepPlan *plan = NULL;
     Arrays arrays = {.host = host};
     Memory *numbers = array(&arrays, 4 * COUNT), *kept = array(&arrays, 4 * COUNT);
     Memory *indices = array(&arrays, 4 * COUNT), *count = array(&arrays, 4);
-    uint32_t i, next = 0;
+    uint32_t i, is_odd, even_count = 0, next = 0;
     for (i = 0; i < COUNT; i++) {
         numbers->words[i] = number(i);
+        even_count += number(i) % 2 == 0;
     }
     host_check(subsweep_select_plan_create(device, &of_plan, &plan), "subsweep_select_plan_create");
     info.source = all(numbers);
@@ -42,15 +50,18 @@ static void select_even(const Host *host, const SubsweepDevice *device) {
     info.result_counts = all(count);
     info.scratch = scratch_of(&arrays, plan, COUNT, 0);
     RUN(host, subsweep_cmd_select, plan, &info);
-    for (i = 0; i < COUNT; i++) {
-        if (number(i) % 2 == 0) {
-            if (kept->words[next] != number(i) || indices->words[next] != i) {
-                break;
+    for (is_odd = 0; is_odd < (part_count == 2 ? 2 : 1); is_odd++) {
+        for (i = 0; i < COUNT; i++) {
+            if (number(i) % 2 == is_odd) {
+                if (kept->words[next] != number(i) || indices->words[next] != i) {
+                    break;
+                }
+                next++;
             }
-            next++;
         }
+        EXPECT(i == COUNT);
     }
-    EXPECT(i == COUNT && count->words[0] == next);
+    EXPECT(next == (part_count == 2 ? COUNT : even_count) && count->words[0] == even_count);
     subsweep_plan_destroy(plan);
     arrays_destroy(&arrays, __LINE__);
 }
@@ -375,7 +386,13 @@ static void reduce_moments(const Host *host, const SubsweepDevice *device) {
 }
 
 static void all_functions(const Host *host, const SubsweepDevice *device) {
-    select_even(host, device);
+    VkPhysicalDeviceSubgroupProperties subgroups = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
+                                              .pNext = &subgroups};
+    vkGetPhysicalDeviceProperties2(host->physical_device, &properties);
+    EXPECT(lanes == 0 || subgroups.subgroupSize == lanes);
+    select_even(host, device, 0);
+    select_even(host, device, 2);
     sort_points(host, device);
     rank_and_count_points(host, device);
     multiply_matrices(host, device);
@@ -419,6 +436,8 @@ static void refusals(const SubsweepDevice *device, VkCommandBuffer commands, con
     REFUSE(subsweep_functions_create(&even, NULL), SUBSWEEP_ERROR_NULL, "functions");
 }
 
-int main(void) {
+/* Takes the lanes that the driver must have. */
+int main(int argc, char **argv) {
+    lanes = argc > 1 ? (uint32_t)atoi(argv[1]) : 0;
     return test(COUNT, all_functions, refusals);
 }

@@ -173,7 +173,7 @@ fn uncalled<'a>(header: &'a str, cplusplus: &str) -> Vec<&'a str> {
 #[test]
 fn the_header_for_cplusplus_calls_every_function() {
     let (header, cplusplus) = (read(HEADER), read("include/subsweep.hpp"));
-    assert!(cplusplus.is_ascii() && cplusplus.lines().count() <= 370);
+    assert!(cplusplus.is_ascii() && cplusplus.lines().count() <= 395);
     assert_eq!(uncalled(&header, &cplusplus), [""; 0], "include/subsweep.hpp omits them");
 }
 

@@ -90,11 +90,14 @@ impl Libraries {
         Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Builds a program from `source`, of C or C++, and `examples/c/host.c`, by pkg-config and the system's compilers.
+    /// Builds a program from `source`, of C or C++, and `examples/c/host.c`, by pkg-config and the system's compilers, once.
     pub fn build(&self, source: &str, linking: Linking) -> Result<PathBuf, Failed> {
         let root = Path::new(ROOT);
         let file = Path::new(source).file_name().unwrap_or_default().to_string_lossy();
         let program = self.folder.path().join(format!("{file}-{linking:?}"));
+        if program.exists() {
+            return Ok(program);
+        }
         let libraries = match linking {
             Linking::Shared => self.flags(&["--libs"])?,
             Linking::Static => {
@@ -154,7 +157,11 @@ impl Libraries {
 
     /// Runs a program, which must succeed, and returns its output and the layer's.
     pub fn run(&self, program: &Path, linking: Linking) -> Result<String, Failed> {
-        let mut command = Command::new(program);
+        self.run_command(Command::new(program), linking)
+    }
+
+    /// As [`Self::run`], with arguments and an environment.
+    pub fn run_command(&self, mut command: Command, linking: Linking) -> Result<String, Failed> {
         if linking == Linking::Shared {
             let others = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
             let own = self.prefix().join("lib");

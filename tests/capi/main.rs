@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
-use children::{Missing, is_gate_on, only_driver};
+use children::{Missing, ShaderCache, is_gate_on, only_driver};
 use libraries::{Libraries, Linking};
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -50,9 +50,8 @@ impl children::MatrixRow for DriverRow {
                 (manifest.filter(|path| path.exists()), is_gate_on(&["debian 12"]))
             }
         };
-        let what = "the driver is missing; tools/setup test installs it".to_owned();
         let mut command = Command::new(executable);
-        command.envs(only_driver(&manifest.ok_or(Missing { what, is_failure })?));
+        command.envs(only_driver(&manifest.ok_or(Missing { what: MISSING.to_owned(), is_failure })?));
         command.env("LP_NATIVE_VECTOR_WIDTH", "256");
         // The loader inserts the layer, which reports on standard output.
         command.env("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation");
@@ -65,7 +64,7 @@ impl children::MatrixRow for DriverRow {
     }
 
     fn run(&self, arguments: &Arguments) -> ExitCode {
-        match trials() {
+        match trials(self) {
             Ok(trials) => {
                 let arguments = Arguments { test_threads: Some(1), ..arguments.clone() };
                 libtest_mimic::run(&arguments, trials).exit_code()
@@ -90,7 +89,12 @@ const HEADLESS_EXAMPLES: [(&str, &str, &str); 2] = [
     ("examples/c/sort.cpp", "sort_cpp", ": 3 2.5 0.5 -1, sum 5, from 2 0 3 1, before each 0 3 5.5 6\n"),
 ];
 
-fn trials() -> Result<Vec<Trial>, Failed> {
+const MISSING: &str = "the driver is missing; tools/setup test installs it";
+
+/// Subgroup sizes at which functions of a user run besides, on lavapipe alone: a process of its own for each.
+const LANES: [u32; 5] = [4, 16, 32, 64, 128];
+
+fn trials(row: &DriverRow) -> Result<Vec<Trial>, Failed> {
     let libraries = Arc::new(Libraries::install()?);
     libraries.compile_functions()?;
     let output = libraries.run(&libraries.build(EXAMPLE, Linking::Shared)?, Linking::Shared)?;
@@ -111,6 +115,12 @@ fn trials() -> Result<Vec<Trial>, Failed> {
         trial("the libraries that cargo built are installed", |_| libraries::installs_what_was_built()),
         trial("validation reports a missing transfer barrier of a program in C", mistake),
     ]);
+    for lanes in LANES.into_iter().filter(|_| row.device == "llvmpipe") {
+        let libraries = Arc::clone(&libraries);
+        let trial =
+            Trial::test(format!("c: functions.c at {lanes} lanes"), move || functions(&libraries, lanes));
+        trials.push(trial.with_ignored_flag(lanes > 16 && !children::is_full()));
+    }
     Ok(trials)
 }
 
@@ -143,6 +153,26 @@ fn trial(libraries: &Arc<Libraries>, name: &str, run: fn(&Libraries) -> Result<(
 /// Fails if a program or the layer prints anything.
 fn expect_no_output(libraries: &Libraries, source: &str) -> Result<(), Failed> {
     let output = libraries.run(&libraries.build(source, Linking::Static)?, Linking::Static)?;
+    if output.is_empty() { Ok(()) } else { Err(output.into()) }
+}
+
+/// Runs the functions of a user on lavapipe at a subgroup size.
+fn functions(libraries: &Libraries, lanes: u32) -> Result<(), Failed> {
+    let manifest = match lanes {
+        // The build by tools/setup has more lanes than 16.
+        32.. => std::env::var_os("SUBSWEEP_WIDE_DIR").map(|folder| Path::new(&folder).join("lvp_icd.json")),
+        _ => children::mesa_manifest("lvp"),
+    };
+    let Some(manifest) = manifest.filter(|manifest| manifest.exists()) else {
+        children::note(&format!("NOT RUN at {lanes} lanes: {MISSING}"));
+        return if is_gate_on(&["debian 12"]) { Err(MISSING.into()) } else { Ok(()) };
+    };
+    let mut command = Command::new(libraries.build("tests/capi/functions.c", Linking::Static)?);
+    command.arg(lanes.to_string()).envs(only_driver(&manifest));
+    command.env("LP_NATIVE_VECTOR_WIDTH", (32 * lanes).to_string());
+    let cache = ShaderCache::new(&command);
+    command.env("MESA_SHADER_CACHE_DIR", cache.path());
+    let output = libraries.run_command(command, Linking::Static)?;
     if output.is_empty() { Ok(()) } else { Err(output.into()) }
 }
 

@@ -121,10 +121,54 @@ static void moves(const Host *host, const SubsweepDevice *device) {
     arrays_destroy(&arrays, __LINE__);
 }
 
+/* Plans of two counts; arrays of one and of five keys take more scratch than one of six. */
+static void two_counts(const Host *host, const SubsweepDevice *device) {
+    static const uint8_t sorted[COUNT] = {1, 3, 3, 7, 200, 255}, needles[5] = {3, 0, 255, 201, 7};
+    static const uint32_t lower[5] = {1, 0, 5, 5, 3};
+    static const uint16_t first[1] = {300}, second[5] = {2, 300, 301, 40000, 65535};
+    static const uint16_t merged[COUNT] = {2, 300, 300, 301, 40000, 65535};
+    const SubsweepSearchPlanCreateInfo of_search = {.struct_size = sizeof of_search,
+                                                    .element_type = SUBSWEEP_ELEMENT_TYPE_U8};
+    const SubsweepMergePlanCreateInfo of_merge = {.struct_size = sizeof of_merge,
+                                                  .element_type = SUBSWEEP_ELEMENT_TYPE_U16};
+    Arrays arrays = {.host = host};
+    Memory *a = array(&arrays, 16), *b = array(&arrays, 16), *results = array(&arrays, 20);
+    SubsweepPlan *plan = NULL;
+    SubsweepSearchInfo search = {.struct_size = sizeof search,
+                                 .sorted_count = {.count = COUNT},
+                                 .needle_count = {.count = 5},
+                                 .sorted = part(a, 1, COUNT),
+                                 .needles = part(b, 3, 5),
+                                 .positions = all(results)};
+    SubsweepMergeInfo merge = {.struct_size = sizeof merge,
+                               .a_count = {.count = 1},
+                               .b_count = {.count = 5},
+                               .a = part(a, ODD, 2),
+                               .b = part(b, ODD, 10),
+                               .destination = part(results, ODD, 2 * COUNT)};
+    put(a, 1, sorted, sizeof sorted);
+    put(b, 3, needles, sizeof needles);
+    host_check(subsweep_search_plan_create(device, &of_search, &plan), "subsweep_search_plan_create");
+    search.scratch = scratch_of(&arrays, plan, 5, COUNT);
+    RUN(host, subsweep_cmd_search, plan, &search);
+    EXPECT(holds(results, 0, lower, sizeof lower));
+    subsweep_plan_destroy(plan);
+
+    put(a, ODD, first, sizeof first);
+    put(b, ODD, second, sizeof second);
+    host_check(subsweep_merge_plan_create(device, &of_merge, &plan), "subsweep_merge_plan_create");
+    merge.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_merge, plan, &merge);
+    EXPECT(holds(results, ODD, merged, sizeof merged));
+    subsweep_plan_destroy(plan);
+    arrays_destroy(&arrays, __LINE__);
+}
+
 static void all_of_them(const Host *host, const SubsweepDevice *device) {
     sorts(host, device);
     sums(host, device);
     moves(host, device);
+    two_counts(host, device);
 }
 
 static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {

@@ -92,6 +92,45 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     subsweep_plan_destroy(plan);
 }
 
+/* Sums of positive floats that rounding lets decrease, and those of a monotone scan: the greatest so far. */
+static void scan_monotone(const Host *host, const SubsweepDevice *device) {
+    enum { FLOAT_COUNT = 32000 };
+    SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .element_type = SUBSWEEP_ELEMENT_TYPE_F32};
+    SubsweepScanInfo info = {.struct_size = sizeof info, .count = {.count = FLOAT_COUNT}};
+    SubsweepPlan *plan = NULL;
+    Arrays arrays = {.host = host};
+    Memory *source = array(&arrays, 4 * FLOAT_COUNT);
+    Memory *results[2] = {array(&arrays, 4 * FLOAT_COUNT), array(&arrays, 4 * FLOAT_COUNT)};
+    float greatest = 0;
+    uint32_t i, decreases = 0;
+    for (i = 0; i < FLOAT_COUNT; i++) {
+        const float part_of_1 = (float)(number(i) >> 8) / (1 << 24), square = part_of_1 * part_of_1;
+        const float weight = square * square * square * square;
+        memcpy(&source->words[i], &weight, 4);
+    }
+    info.source = all(source);
+    for (i = 0; i < 2; i++) {
+        of_plan.flags = i == 0 ? 0 : SUBSWEEP_SCAN_MONOTONE_BIT;
+        host_check(subsweep_scan_plan_create(device, &of_plan, &plan), "subsweep_scan_plan_create");
+        info.destination = all(results[i]);
+        info.scratch = scratch_of(&arrays, plan, FLOAT_COUNT, 0);
+        RUN(host, subsweep_cmd_scan, plan, &info);
+        subsweep_plan_destroy(plan);
+    }
+    for (i = 0; i < FLOAT_COUNT; i++) {
+        float sum, monotone;
+        memcpy(&sum, &results[0]->words[i], 4);
+        memcpy(&monotone, &results[1]->words[i], 4);
+        decreases += sum < greatest;
+        greatest = sum > greatest ? sum : greatest;
+        if (monotone != greatest) {
+            break;
+        }
+    }
+    EXPECT(i == FLOAT_COUNT && decreases > 0);
+    arrays_destroy(&arrays, __LINE__);
+}
+
 /* A sort by 12 bits, from one buffer to the other: three passes of 4 bits leave the result of each form there. */
 static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device, SubsweepSortFlags form,
                                  SubsweepSortFlags discards) {
@@ -400,6 +439,7 @@ int main(void) {
     scan_segments(&host, device, 0);
     scan_segments(&host, device, 37);
     scan_columns(&host, device);
+    scan_monotone(&host, device);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, 0);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_DOUBLE_BUFFER_BIT, SUBSWEEP_SORT_DISCARDS_KEYS_BIT);
     sort_to_other_buffer(&host, device, SUBSWEEP_SORT_OUT_OF_PLACE_BIT, 0);

@@ -20,10 +20,10 @@
  * These five answers hold for all, and each function's comment adds to them:
  *
  * 1. Device: the requirements of subsweep_requirements_query; a queue with compute.
- * 2. Memory: ranges at least as large as the counts require, at multiples of 4; those that the plan does not use are
- *    ignored. An indirect count is 4 bytes. `scratch` as subsweep_plan_scratch_requirements says: its contents are
- *    undefined, and no other work uses it until this work has completed. A range that is written overlaps no other; those
- *    that are only read may overlap each other.
+ * 2. Memory: ranges at least as large as the counts require, at multiples of 4, of elements of 8 and 16 bits of their size;
+ *    those that the plan does not use are ignored. An indirect count is 4 bytes. `scratch` as
+ *    subsweep_plan_scratch_requirements says: its contents are undefined, and no other work uses it until this work has
+ *    completed. A range that is written overlaps no other; those that are only read may overlap each other.
  * 3. Commands: dispatches, direct and indirect, fills and updates of `scratch`, and the barriers between them; none before
  *    the first or after the last. The caller's barrier before them has subsweep_plan_first_access as its destination, and
  *    the one after them subsweep_plan_last_access as its source: COMPUTE_SHADER / SHADER_READ of what is read, COMPUTE_SHADER
@@ -43,6 +43,15 @@
  * Safety: `plan` is null or alive, and lives until the work has completed. `command_buffer` is of the plan's device, in the
  * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live device memory with
  * the required usage when the commands run. The caller synchronises their accesses with other work.
+ *
+ * Elements of 8 and 16 bits are several in a word. Plans unpack them to words of 32 bits in scratch, except those that gather,
+ * decode runs or, on a device with SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
+ * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, sort all keys. The functions' comments count scratch and commands without
+ * what that takes, which the queries of scratch and accesses include:
+ * Memory: 4 bytes of scratch for each element of each array of such elements, for each array rounded up to 16. Whole words
+ * are read: a buffer's memory covers those of its elements.
+ * Commands: before the others a dispatch for each 2^30 elements of each such array that is read; after them as many for each
+ * that is written; and barriers between, where none of the others orders this. An indirect count takes as many as its maximum.
  *
  * Every subsweep_gpu_... belongs to a device of the library's own, for programs that have none. The libraries of tools/capi
  * have these functions; a build of the crate has them with the features `capi` and `headless` together. Those that take
@@ -951,11 +960,12 @@ typedef struct SubsweepTopKInfo {
 /// From the last row to the first: the scan of the reversed rows, reversed.
 #define SUBSWEEP_SCAN_DIRECTION_REVERSE 1
 
-/// The sum; of integers modulo 2^32 or 2^64. Identity 0. Sums of non-negative floats may decrease, unless
-/// SUBSWEEP_SCAN_MONOTONE_BIT is set.
+/// The sum; of integers modulo 2^8 to 2^64, as many bits as they have, those of 8 and 16 bits 2^32 with
+/// SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT or SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT. Identity 0. Sums of non-negative floats may
+/// decrease, unless SUBSWEEP_SCAN_MONOTONE_BIT is set.
 #define SUBSWEEP_SCAN_OPERATOR_ADD 0
 
-/// The product; of integers modulo 2^32 or 2^64. Identity 1.
+/// The product; of integers modulo likewise. Identity 1.
 #define SUBSWEEP_SCAN_OPERATOR_MUL 1
 
 /// The minimum; a NaN if there is one. Identity: the greatest number, infinity for floats.
@@ -1523,7 +1533,7 @@ VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
 
 /// Creates a difference plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count.
+/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
 /// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
@@ -1564,7 +1574,7 @@ VkResult subsweep_functions_create(const struct SubsweepFunctionsCreateInfo *inf
 
 /// Creates a gather plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count.
+/// Scratch: none, or 32 bytes with an indirect count of elements of whole words.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for elements of 0 or more than 2^28 words.
 ///
@@ -1578,7 +1588,7 @@ VkResult subsweep_gather_plan_create(const struct SubsweepDevice *device,
 ///
 /// 2. Memory: `source` of any size, of which whole elements count; all are faster at multiples of 16 with an
 ///    element size that is a multiple of 16.
-/// 3. Commands: one dispatch; for an indirect count a dispatch and a barrier to indirect dispatches precede it.
+/// 3. Commands: one dispatch; for an indirect count of elements of whole words another one and a barrier before it.
 /// 4. Limits: at most 2^32 - 1 workgroups. Indices address only the first 2^32 - 1 elements of `source`.
 /// 5. Result: in `destination`; an index beyond `source` yields zeros, and no memory beyond it is read.
 ///
@@ -1608,7 +1618,7 @@ VkResult subsweep_histogram_even_edges(SubsweepElementType element_type,
 
 /// Creates a histogram plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count.
+/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range.
 ///
@@ -1634,7 +1644,7 @@ VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
 
 /// Creates a merge plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count.
+/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words, and for descending order with functions.
 ///
@@ -1669,10 +1679,10 @@ VkResult subsweep_cmd_merge(const struct SubsweepPlan *plan,
 /// recorded into has completed.
 void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
-/// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to
-/// `max_segment_count` segments; other plans ignore `max_segment_count`. The function that creates a plan
-/// says how much it is. The elements of a search are its needles, and
-/// those of a merge the keys of both arrays.
+/// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to `max_segment_count` segments.
+/// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. Those
+/// of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16 bits.
+/// Other plans ignore `max_segment_count`.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
 ///
@@ -1733,9 +1743,9 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /// bytes for each level of tiles.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or
-/// more, bitwise operators on floats, and an index that is of segments or not of a minimum or maximum;
-/// VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 on a device created without
-/// shaderFloat64.
+/// more, bitwise operators on floats, an index that is of segments or not of a minimum or maximum, segments with results of 8 or
+/// 16 bits, and SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT for other types; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
+/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1795,7 +1805,7 @@ VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
 
 /// Creates a search plan.
 ///
-/// Scratch: 32 bytes with indirect counts, which only an indirect count of needles uses; otherwise none.
+/// Scratch: none, or 32 bytes with indirect counts, which only that of needles uses; more for types of 8 and 16 bits.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
 /// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.

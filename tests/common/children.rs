@@ -347,13 +347,14 @@ pub fn is_full() -> bool {
 
 /// Mesa's shader cache of a row, one folder for each driver build and vector width, which Mesa itself does not
 /// distinguish. The cache is kept if `tools/env` has set its folder.
-enum ShaderCache {
+pub enum ShaderCache {
     Kept(PathBuf),
     Temporary(tempfile::TempDir),
 }
 
 impl ShaderCache {
-    fn new(command: &Command) -> Self {
+    /// That of the driver in the environment of a command.
+    pub fn new(command: &Command) -> Self {
         let value = |name| command.get_envs().find(|(other, _)| *other == name)?.1;
         let width = value("LP_NATIVE_VECTOR_WIDTH").and_then(|width| width.to_str());
         // The folder of a driver's manifest identifies its build: the system's, or one by tools/setup.
@@ -370,7 +371,7 @@ impl ShaderCache {
         std::fs::read_dir(self.path()).map_or(true, |mut files| files.next().is_none())
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         match self {
             Self::Kept(path) => path,
             Self::Temporary(folder) => folder.path(),

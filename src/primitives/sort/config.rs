@@ -169,7 +169,8 @@ impl SortConfig {
     /// | moved once | `8 p - 4` of indices, `4 + 2 v`, and in place `2 v` for a copy; a read of few bytes costs a whole memory transaction, of 32 to 128 bytes |
     ///
     /// Keys of 32 bits have four passes, of 64 bits eight: carrying 8 bytes moves 64 or 128, moving them once 104 or 136 with
-    /// transactions of 64. Kernels carry no 12 or 16 bytes, which in four passes might be a draw.
+    /// transactions of 64. Kernels carry no 12 or 16 bytes, which in four passes might be a draw, and would move less in one or two,
+    /// of keys of 8 or 16 bits: 24 or 48 for 12 bytes, in place of 84 or 92.
     pub const fn pairs(key: ElementType, size: ValueSize) -> Self {
         Self::new(key, Values::Given(size))
     }

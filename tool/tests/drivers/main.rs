@@ -139,9 +139,6 @@ fn run_row(row: &DriverRow, arguments: &Arguments) -> ExitCode {
         trials.extend(functions::stages(&gpu));
         trials.extend(functions::readers(&gpu));
         trials.extend(functions::comparisons::trials(&gpu));
-    }
-    #[cfg(feature = "compile-shaders")]
-    if row.has_host_trials() || row.has_calls() {
         trials.extend(pieces::trials(&gpu));
     }
     match row.watch {
