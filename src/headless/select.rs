@@ -40,34 +40,20 @@ impl<'a> SelectInputs<'a> {
         Self { source, ..Self::default() }
     }
 
-    /// Sets flags of 8 bits.
-    pub const fn flags8(mut self, flags: &'a [u8]) -> Self {
-        self.flags = Flags::U8(flags);
-        self
-    }
-
-    /// Sets flags of 32 bits.
-    pub const fn flags32(mut self, flags: &'a [u32]) -> Self {
-        self.flags = Flags::U32(flags);
-        self
+    setters! {
+        /// Sets flags of 8 bits.
+        flags8(flags: &'a [u8]) => flags = Flags::U8(flags);
+        /// Sets flags of 32 bits.
+        flags32(flags: &'a [u32]) => flags = Flags::U32(flags);
+        /// Sets the values, as bytes in memory order.
+        values_of_bytes(values: &'a [u8]) => values = values;
+        /// Sets the operands of the comparisons.
+        operands(operands: Operands) => operands = operands;
     }
 
     /// Sets the values.
-    pub fn values<N: Number>(mut self, values: &'a [N]) -> Self {
-        self.values = bytemuck::cast_slice(values);
-        self
-    }
-
-    /// Sets the values, as bytes in memory order.
-    pub const fn values_of_bytes(mut self, values: &'a [u8]) -> Self {
-        self.values = values;
-        self
-    }
-
-    /// Sets the operands of the comparisons.
-    pub const fn operands(mut self, operands: Operands) -> Self {
-        self.operands = operands;
-        self
+    pub fn values<N: Number>(self, values: &'a [N]) -> Self {
+        self.values_of_bytes(bytemuck::cast_slice(values))
     }
 
     /// Sets what a function of the caller reads besides, its `data`, as bytes in memory order: whole words.

@@ -226,15 +226,6 @@ impl ReduceConfig {
         columns(columns: u32) => columns = columns;
         /// Reduces each segment or run independently; `runs` is their representation.
         runs(runs: ReduceRuns) => runs = Some(runs);
-    }
-
-    /// Reduces along the rows of a table, each of `length` elements, as `ufunc.reduce(table, axis=1)` and `argmin(axis=1)`
-    /// do; an index is that in the row. The count of a recording is that of all elements.
-    pub const fn along_rows(self, length: u32) -> Self {
-        self.runs(ReduceRuns::FixedSize(length))
-    }
-
-    setters! {
         /// Of elements of 8 and 16 bits: results of 32, u32, i32 or f32, as they are accumulated. By default they have the type of
         /// the elements: sums and products modulo 2^8 or 2^16, or, of floats, rounded once.
         unpacked_results() => has_unpacked_results = true;
@@ -242,6 +233,12 @@ impl ReduceConfig {
         indirect_count() => has_indirect_count = true;
         /// Sets the policy; by default that of [`ReducePolicy::choose`].
         policy(policy: ReducePolicy) => policy = Some(policy);
+    }
+
+    /// Reduces along the rows of a table, each of `length` elements, as `ufunc.reduce(table, axis=1)` and `argmin(axis=1)`
+    /// do; an index is that in the row. The count of a recording is that of all elements.
+    pub const fn along_rows(self, length: u32) -> Self {
+        self.runs(ReduceRuns::FixedSize(length))
     }
 
     /// The element type; `None` for functions of the caller.
@@ -419,18 +416,8 @@ impl ReduceConfig {
                     "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
                 )
             }
-            Operation::BuiltIn(operator, element) if !operator.takes(element) => {
-                refused("and, or and xor are of whole numbers; reduce the bits of floats as u32 or u64")
-            }
-            Operation::BuiltIn(operator, element)
-                if operator.needs_float64(element) && !capabilities.enabled.shader_float64 =>
-            {
-                Err(Error::MissingFeature {
-                    device: capabilities.identity.name.clone(),
-                    missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
-                })
-            }
-            Operation::BuiltIn(..) | Operation::Index(..) | Operation::BothIndices(_) => Ok(()),
+            Operation::BuiltIn(operator, element) => operator.check(element, capabilities),
+            Operation::Index(..) | Operation::BothIndices(_) => Ok(()),
         }
     }
 

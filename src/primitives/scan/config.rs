@@ -181,15 +181,6 @@ impl ScanConfig {
         reverse() => direction = Direction::Reverse;
         /// Scans each segment independently; `segments` is the representation of their beginnings.
         segments(segments: SegmentsBy) => segments = Some(segments);
-    }
-
-    /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
-    /// a recording is that of all elements. Pipelines are for one length: each other length compiles its own.
-    pub const fn along_rows(self, length: u32) -> Self {
-        self.segments(SegmentsBy::FixedSize(length))
-    }
-
-    setters! {
         /// Starts from an initial value, given with every recording: see [`ScanBuffers::initial`].
         with_initial() => has_initial = true;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect).
@@ -202,12 +193,17 @@ impl ScanConfig {
         /// the results, in the direction and the segments of the scan, which are exact and in the same bound; it then reads and
         /// writes the results once more, or reads them twice. Of numbers that are negative the results are such maxima, too.
         monotone() => is_monotone = true;
-    }
-
-    setters! {
         /// Of elements of 8 and 16 bits: results of 32, u32, i32 or f32, as they are accumulated, out of place. By default they
         /// have the type of the elements: sums and products modulo 2^8 or 2^16, or, of floats, rounded once.
         unpacked_results() => has_unpacked_results = true;
+        /// Sets the policy; by default that of [`ScanPolicy::choose`].
+        policy(policy: ScanPolicy) => policy = Some(policy);
+    }
+
+    /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
+    /// a recording is that of all elements. Pipelines are for one length: each other length compiles its own.
+    pub const fn along_rows(self, length: u32) -> Self {
+        self.segments(SegmentsBy::FixedSize(length))
     }
 
     /// The same scan, whose sums may decrease.
@@ -226,12 +222,6 @@ impl ScanConfig {
     /// Scans arrays in scratch, which are aligned to 16 bytes, and of whole quads.
     pub(in crate::primitives) const fn in_scratch(mut self) -> Self {
         self.ranges = Ranges::Scratch;
-        self
-    }
-
-    /// Sets the policy; by default that of [`ScanPolicy::choose`].
-    pub const fn policy(mut self, policy: ScanPolicy) -> Self {
-        self.policy = Some(policy);
         self
     }
 
@@ -388,18 +378,7 @@ impl ScanConfig {
                 reason: "functions scan single columns; let their element be the row",
             }),
             Operation::Custom(functions) => functions.check_combined(),
-            Operation::BuiltIn(operator, element) if !operator.takes(element) => Err(Error::Unsupported {
-                reason: "and, or and xor are of whole numbers; scan the bits of floats as u32 or u64",
-            }),
-            Operation::BuiltIn(operator, element)
-                if operator.needs_float64(element) && !capabilities.enabled.shader_float64 =>
-            {
-                Err(Error::MissingFeature {
-                    device: capabilities.identity.name.clone(),
-                    missing: "the feature shaderFloat64, which sums and products of f64 need".into(),
-                })
-            }
-            Operation::BuiltIn(..) => Ok(()),
+            Operation::BuiltIn(operator, element) => operator.check(element, capabilities),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Scan operators and their kernels.
 
-use crate::error::Result;
+use crate::device::Capabilities;
+use crate::error::{Error, Result};
 use crate::kernels::{self, Family, Kernel};
 use crate::primitives::{ElementType, Functions};
 
@@ -42,15 +43,25 @@ impl ScanOperator {
 
     /// Value of its specialization constant in `glsl/operator/names.glsl`.
     pub(in crate::primitives) const fn constant(self) -> u32 {
-        match self {
-            Self::Add => 0,
-            Self::Mul => 1,
-            Self::Min => 2,
-            Self::Max => 3,
-            Self::And => 4,
-            Self::Or => 5,
-            Self::Xor => 6,
+        self as u32
+    }
+
+    /// Checks that it supports an element type, and the device both.
+    pub(in crate::primitives) fn check(
+        self,
+        element: ElementType,
+        capabilities: &Capabilities,
+    ) -> Result<()> {
+        if !self.takes(element) {
+            let reason = "and, or and xor are of whole numbers; take the bits of floats as u32 or u64";
+            return Err(Error::Unsupported { reason });
         }
+        if self.needs_float64(element) && !capabilities.enabled.shader_float64 {
+            let device = capabilities.identity.name.clone();
+            let missing = "the feature shaderFloat64, which sums and products of f64 need".into();
+            return Err(Error::MissingFeature { device, missing });
+        }
+        Ok(())
     }
 }
 

@@ -256,22 +256,13 @@ impl TopKBuffers {
         }
     }
 
-    /// Sets the data of a function of the caller.
-    pub const fn functions_data(mut self, data: AddressRange) -> Self {
-        self.functions_data = data;
-        self
-    }
-
-    /// Sets where rows begin, with [`TopKConfig::segments`].
-    pub const fn segments(mut self, segments: AddressRange) -> Self {
-        self.segments = segments;
-        self
-    }
-
-    /// Sets the k of each row, with [`TopKConfig::own_k`].
-    pub const fn ks(mut self, ks: AddressRange) -> Self {
-        self.ks = ks;
-        self
+    setters! {
+        /// Sets the data of a function of the caller.
+        functions_data(data: AddressRange) => functions_data = data;
+        /// Sets where rows begin, with [`TopKConfig::segments`].
+        segments(segments: AddressRange) => segments = segments;
+        /// Sets the k of each row, with [`TopKConfig::own_k`].
+        ks(ks: AddressRange) => ks = ks;
     }
 
     /// The number of keys in `source`, with segments.

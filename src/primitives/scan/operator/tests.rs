@@ -13,6 +13,15 @@ fn rows_of_up_to_16_bytes_are_single_elements() {
 }
 
 #[test]
+fn the_constants_of_operators_are_those_of_kernels() {
+    let names = include_str!("../../../../glsl/operator/names.glsl");
+    for operator in ScanOperator::ALL {
+        let line = format!("const uint {} = {};", operator.name().to_uppercase(), operator.constant());
+        assert!(names.contains(&line), "{line}");
+    }
+}
+
+#[test]
 fn kernels_are_those_of_the_row() {
     for element in ElementType::ALL {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {

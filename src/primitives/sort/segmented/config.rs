@@ -71,30 +71,25 @@ impl SegmentedSortConfig {
         self
     }
 
-    /// Segments end where [`SegmentedSortBuffers::segment_ends`] says, not where the next begins: they may be in any order, and
-    /// leave out keys, which are in no segment. They do not overlap; one that ends before it begins is empty.
-    ///
-    #[doc = example!()]
-    /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
-    /// use subsweep::sort::{SegmentedSortConfig, SortConfig};
-    ///
-    /// let gpu = Gpu::open(GpuOptions::default())?;
-    /// let config = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).ranges();
-    /// let mut keys = [3u32, 2, 9, 8, 7, 1];
-    /// // From 4 to 6, and from 0 to 2: the begins of all, then their ends.
-    /// gpu.segmented_sort(config, &mut keys, &[4, 0, 6, 2])?;
-    /// assert_eq!(keys, [2, 3, 9, 8, 1, 7]);
-    /// # Ok::<(), subsweep::Error>(())
-    /// ```
-    pub const fn ranges(mut self) -> Self {
-        self.has_ends = true;
-        self
-    }
-
-    /// Sets the policy; by default that of [`SegmentedSortPolicy::choose`].
-    pub const fn policy(mut self, policy: SegmentedSortPolicy) -> Self {
-        self.policy = Some(policy);
-        self
+    setters! {
+        /// Segments end where [`SegmentedSortBuffers::segment_ends`] says, not where the next begins: they may be in any order, and
+        /// leave out keys, which are in no segment. They do not overlap; one that ends before it begins is empty.
+        ///
+        #[doc = example!()]
+        /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};
+        /// use subsweep::sort::{SegmentedSortConfig, SortConfig};
+        ///
+        /// let gpu = Gpu::open(GpuOptions::default())?;
+        /// let config = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).ranges();
+        /// let mut keys = [3u32, 2, 9, 8, 7, 1];
+        /// // From 4 to 6, and from 0 to 2: the begins of all, then their ends.
+        /// gpu.segmented_sort(config, &mut keys, &[4, 0, 6, 2])?;
+        /// assert_eq!(keys, [2, 3, 9, 8, 1, 7]);
+        /// # Ok::<(), subsweep::Error>(())
+        /// ```
+        ranges() => has_ends = true;
+        /// Sets the policy; by default that of [`SegmentedSortPolicy::choose`].
+        policy(policy: SegmentedSortPolicy) => policy = Some(policy);
     }
 
     /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of keys, segments or both; as does a
