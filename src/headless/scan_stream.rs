@@ -10,6 +10,8 @@
 //! before. It never leaves the device. An exclusive scan has a further row at the other end, whose result is the next
 //! carry. Chunks have a fixed number of rows, so that sums of floats do not depend on the memory.
 //!
+//! Sums and products of 16-bit floats are scanned and carried in 32 bits, to which each chunk is unpacked before the scan.
+//!
 //! Along the rows of a table a chunk has whole rows, and nothing is carried; rows longer than a chunk are segments.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -22,11 +24,11 @@ use super::copies::Copies;
 use super::scan::check_in_place;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
-use crate::device::{Barrier, BufferRange, Recorder};
+use crate::device::{Barrier, BufferRange, Pipeline, Recorder};
 use crate::error::{Error, Result, in_range};
-use crate::primitives::ElementType;
+use crate::primitives::{ElementType, Packing};
 use crate::reading::read_full;
-use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
+use crate::scan::{InitialValue, Scan, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
 
 /// Size of the rows in a chunk by default, bytes, of 8 and 16 bits once they are unpacked.
 const CHUNK_SIZE: u64 = 8 << 20;
@@ -105,12 +107,18 @@ pub enum StreamError {
 
 /// A scan in chunks: its plans, and the sizes of its memory.
 struct ChunkedScan {
+    /// Of what is scanned on the device.
     config: ScanConfig,
+    /// Unpacks rows before the scan, and packs results.
+    packing: Option<Packing>,
     /// Scans rows that continue after the carry; none along whole rows of a table, which carry nothing.
     continued: Option<Arc<ScanPlan>>,
     /// Scans rows at which a segment begins, or all rows.
     fresh: Arc<ScanPlan>,
+    /// Bytes of a row that is scanned.
     row_size: u64,
+    /// Bytes of a row on the host.
+    host_row_size: u64,
     /// Rows of a whole chunk.
     rows: u64,
     /// Bytes of scratch of either plan.
@@ -127,9 +135,11 @@ struct Parts {
     fresh: Range<u64>,
 }
 
-struct ScanChunk {
-    // Dropped first, which waits for the device.
-    commands: Commands,
+/// The work on a chunk, which is dropped first and waits for the device, and its rows.
+type ScanChunk = (Commands, ChunkRows);
+
+/// The rows of a chunk, and their memory.
+struct ChunkRows {
     /// Rows, and then results, on the host.
     staging: GpuBuffer,
     /// Segments of the fresh part, on the host and on the device.
@@ -137,7 +147,9 @@ struct ScanChunk {
     table: GpuBuffer,
     /// Results; `None` in place.
     result: Option<GpuBuffer>,
-    row_count: u64,
+    /// The table, and then results, packed.
+    packed: Option<GpuBuffer>,
+    count: u64,
     parts: Parts,
     offset_count: u64,
 }
@@ -148,8 +160,8 @@ impl Gpu {
     /// the order of the file, and each write likewise ([`Backward`]). [`ScanConfig::out_of_place`] allows the single pass.
     ///
     /// Sums and products of floats are those of a scan of 8 MiB (of 16 bits, 4), followed by one of the next 8 MiB that begins
-    /// with its last result, and so on: they do not depend on `memory_size`. Along the rows of a table, those of up to 8 MiB
-    /// are scanned by themselves.
+    /// with its last result, and so on: they do not depend on `memory_size`. That result has 32 bits if the elements have 16, so
+    /// that each sum is rounded to 16 once. Along the rows of a table, those of up to 8 MiB are scanned by themselves.
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if the source ends within a row; [`StreamError::Write`];
@@ -172,40 +184,34 @@ impl Gpu {
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
         let scratch = [continued?, fresh?];
         let carry = self.allocate(scan.row_size)?;
-        let zeros = vec![0; scan.row_size as usize];
+        let zeros = vec![0; config.row_size() as usize];
         let row = row_before.unwrap_or(&zeros);
         if row.len() != zeros.len() {
             let columns = config.column_count();
             return Err(Error::RowLengthMismatch { value_count: row.len() as u64, columns }.into());
         }
-        self.upload(&carry, 0, row)?;
+        match config.element_type().filter(|_| scan.packing.is_some()) {
+            Some(element) => self.upload(&carry, 0, &element.unpacked_words(row).collect::<Vec<_>>())?,
+            None => self.upload(&carry, 0, row)?,
+        }
         let chunks = scan.chunks(self, memory_size)?;
         let segments = segments.unwrap_or(&mut *begins_of_rows);
         let is_continued = row_before.is_some() && !scan.has_whole_rows();
         let mut filler = Filler::new(&scan, segments, row_count, is_continued);
         Stages {
-            fill: |chunk: &mut ScanChunk| filler.fill(chunk, &mut source),
-            start: |chunk: &mut ScanChunk| {
-                let ScanChunk { commands, staging, offsets, table, result, row_count, parts, offset_count } =
-                    chunk;
-                let ranges = ChunkRanges {
-                    staging: staging.range(),
-                    offsets: offsets.as_ref().map(|offsets| offsets.each_ref().map(GpuBuffer::range)),
-                    offset_count: *offset_count,
-                    table: table.range(),
-                    result: result.as_ref().unwrap_or(table).range(),
-                    carry: carry.range().slice(0, scan.row_size),
-                    scratch: scratch.each_ref().map(scratch_range),
-                };
-                let record = |recorder: &mut Recorder<'_>| scan.record(recorder, &ranges, *row_count, parts);
+            fill: |(_, rows): &mut ScanChunk| filler.fill(rows, &mut source),
+            start: |(commands, rows): &mut ScanChunk| {
+                let carry = carry.range().slice(0, scan.row_size);
+                let scratch = scratch.each_ref().map(scratch_range);
+                let record = |recorder: &mut Recorder<'_>| scan.record(recorder, rows, carry, scratch);
                 // SAFETY: the buffers are this device's and used by nothing else; those of the chunk live until it is
                 // waited for, and the others until all chunks are dropped.
                 unsafe { lock(&self.submitter).launch(commands, record) }
             },
-            wait: |chunk: &mut ScanChunk| chunk.commands.wait(),
-            drain: |chunk: &mut ScanChunk| {
-                let size = (chunk.row_count * scan.row_size) as usize;
-                sink.write_all(&chunk.staging.staged()[..size]).map_err(StreamError::Write)
+            wait: |(commands, _): &mut ScanChunk| commands.wait(),
+            drain: |(_, rows): &mut ScanChunk| {
+                let size = (rows.count * scan.host_row_size) as usize;
+                sink.write_all(&rows.staging.staged()[..size]).map_err(StreamError::Write)
             },
         }
         .run(chunks)?;
@@ -243,9 +249,18 @@ impl ChunkedScan {
             None => InitialValue::Identity,
         };
         check_in_place(&config)?;
-        let row_size = config.row_size();
-        let growth = config.element_type().map_or(1, |element| element.unpacked().size() / element.size());
-        let rows = chunk_size.unwrap_or(CHUNK_SIZE / growth as u64) / row_size;
+        let host_row_size = config.row_size();
+        let element = config.element_type();
+        let growth = element.map_or(1, |element| element.unpacked().size() / element.size());
+        let rows = chunk_size.unwrap_or(CHUNK_SIZE / growth as u64) / host_row_size;
+        // Results that are rounded are carried before they are.
+        let is_unpacked = config.rounds() && element.is_some_and(ElementType::is_packed);
+        let declare = || Packing::declare::<Scan>(gpu.device(), &config);
+        let packing = is_unpacked.then(declare).transpose()?;
+        if let Some(packing) = &packing {
+            Pipeline::compile_all(gpu.device(), packing.pipelines())?;
+            config = config.of_unpacked();
+        }
         let mut rows = rows.min(row_count.unwrap_or(MAX_ROWS)).clamp(1, MAX_ROWS);
         // From the last row on, whole segments end a chunk only where the last one is whole.
         let ends_whole = |length| !config.is_reverse() || row_count.unwrap_or(0).is_multiple_of(length);
@@ -259,7 +274,8 @@ impl ChunkedScan {
         let continued = if whole.is_none() { Some(gpu.plan(config.unsegmented())?) } else { None };
         let scratch_size = |plan: &Arc<ScanPlan>| plan.scratch_requirements(rows + EDGES).size;
         let scratch_sizes = [continued.as_ref().map_or(0, scratch_size), scratch_size(&fresh)];
-        Ok(Self { config, continued, fresh, row_size, rows, scratch_sizes, initial })
+        let row_size = config.row_size();
+        Ok(Self { config, packing, continued, fresh, row_size, host_row_size, rows, scratch_sizes, initial })
     }
 
     /// Bytes of a table: the rows of a chunk, and the edges.
@@ -283,7 +299,13 @@ impl ChunkedScan {
     /// Bytes of a chunk on host and device.
     fn chunk_size(&self) -> u64 {
         let tables = if self.is_in_place() { 1 } else { 2 };
-        self.rows * self.row_size + tables * self.table_size() + 2 * self.offsets_size()
+        let table_sizes = tables * self.table_size() + self.packed_size();
+        self.rows * self.host_row_size + table_sizes + 2 * self.offsets_size()
+    }
+
+    /// Bytes of a table before it is unpacked; 0 of one that is not.
+    fn packed_size(&self) -> u64 {
+        if self.packing.is_some() { self.table_size() * self.host_row_size / self.row_size } else { 0 }
     }
 
     fn is_in_place(&self) -> bool {
@@ -306,18 +328,19 @@ impl ChunkedScan {
         let offsets = || -> Result<_> {
             Ok([gpu.memory.allocate_staging(self.offsets_size())?, gpu.allocate(self.offsets_size())?])
         };
-        let chunk = |_| {
-            Ok(ScanChunk {
-                commands: gpu.commands()?,
-                staging: gpu.memory.allocate_staging(self.rows * self.row_size)?,
+        let rows = || -> Result<_> {
+            Ok(ChunkRows {
+                staging: gpu.memory.allocate_staging(self.rows * self.host_row_size)?,
                 offsets: self.has_offsets().then(offsets).transpose()?,
                 table: gpu.allocate(self.table_size())?,
-                result: if self.is_in_place() { None } else { Some(gpu.allocate(self.table_size())?) },
-                row_count: 0,
+                result: (!self.is_in_place()).then(|| gpu.allocate(self.table_size())).transpose()?,
+                packed: self.packing.is_some().then(|| gpu.allocate(self.packed_size())).transpose()?,
+                count: 0,
                 parts: Parts::default(),
                 offset_count: 0,
             })
         };
+        let chunk = |_| Ok((gpu.commands()?, rows()?));
         (0..(1 + further).min(MAX_CHUNKS)).map(chunk).collect()
     }
 
@@ -345,41 +368,54 @@ impl ChunkedScan {
     fn record(
         &self,
         recorder: &mut Recorder<'_>,
-        ranges: &ChunkRanges,
-        row_count: u64,
-        parts: &Parts,
+        rows: &ChunkRows,
+        carry: BufferRange,
+        scratch: [BufferRange; 2],
     ) -> Result<()> {
-        let of = |range: BufferRange, rows: Range<u64>| {
-            range.slice(
-                self.first_offset() + rows.start * self.row_size,
-                (rows.end - rows.start) * self.row_size,
-            )
+        let ChunkRows { parts, count, .. } = rows;
+        let [table, result] =
+            [&rows.table, rows.result.as_ref().unwrap_or(&rows.table)].map(GpuBuffer::range);
+        let packed = rows.packed.as_ref().map(GpuBuffer::range);
+        let of_size = |range: BufferRange, rows: Range<u64>, row_size: u64| {
+            let first_offset = self.first_offset() * row_size / self.row_size;
+            range.slice(first_offset + rows.start * row_size, (rows.end - rows.start) * row_size)
         };
-        let (edges, is_reverse) = ([0..1, row_count + 1..row_count + 2], self.config.is_reverse());
-        let staged = ranges.staging.slice(0, row_count * self.row_size);
-        recorder.copy(staged, of(ranges.table, 1..row_count + 1));
+        let of = |range, rows| of_size(range, rows, self.row_size);
+        let (edges, is_reverse) = ([0..1, count + 1..count + 2], self.config.is_reverse());
+        let staged = rows.staging.range().slice(0, count * self.host_row_size);
+        let as_staged = |range| of_size(packed.unwrap_or(range), 1..count + 1, self.host_row_size);
+        // All of a table, as words begin at a multiple of 16 bytes.
+        let convert = |recorder: &mut Recorder<'_>, to_words, table: BufferRange| {
+            let (Some(packing), Some(packed)) = (&self.packing, packed) else { return Ok(()) };
+            recorder.barrier(IN_CHUNK);
+            packing.convert(recorder, to_words, packed.addresses(), table.addresses())?;
+            recorder.barrier(IN_CHUNK);
+            Ok(())
+        };
+        recorder.copy(staged, as_staged(table));
+        convert(recorder, true, table)?;
         if !self.has_whole_rows() {
             // The one that is no carry has defined contents, which affect no result.
-            edges.into_iter().for_each(|edge| recorder.copy(ranges.carry, of(ranges.table, edge)));
+            edges.into_iter().for_each(|edge| recorder.copy(carry, of(table, edge)));
         }
-        let offsets = ranges.offsets.map(|[staged, offsets]| {
-            let size = 4 * ranges.offset_count;
-            recorder.copy(staged.slice(0, size), offsets.slice(0, size));
-            offsets.slice(0, size).addresses()
+        let offsets = rows.offsets.as_ref().map(|offsets| {
+            let [staged, offsets] =
+                offsets.each_ref().map(|part| part.range().slice(0, 4 * rows.offset_count));
+            recorder.copy(staged, offsets);
+            offsets.addresses()
         });
         recorder.barrier(IN_CHUNK);
         // The traces see the plans alone: the barriers of some order the copies as well.
         recorder.begin();
         let mut last_result = 0;
-        let [continued, fresh] = ranges.scratch;
+        let [continued, fresh] = scratch;
         let plans = [(self.continued.as_ref(), true, continued), (Some(&self.fresh), false, fresh)];
         for (plan, is_continued, scratch) in plans {
             let part = if is_continued { &parts.continued } else { &parts.fresh };
             let Some(plan) = plan.filter(|_| !part.is_empty()) else { continue };
             let rows = self.scanned(parts, is_continued);
             last_result = if is_reverse { rows.start } else { rows.end - 1 };
-            let [source, result] =
-                [ranges.table, ranges.result].map(|range| of(range, rows.clone()).addresses());
+            let [source, result] = [table, result].map(|range| of(range, rows.clone()).addresses());
             let mut buffers = ScanBuffers::new(source, result, scratch);
             if !is_continued {
                 buffers = buffers.initial(self.initial).segments(offsets.unwrap_or_default());
@@ -389,9 +425,10 @@ impl ChunkedScan {
         recorder.end();
         recorder.barrier(IN_CHUNK);
         if !self.has_whole_rows() {
-            recorder.copy(of(ranges.result, last_result..last_result + 1), ranges.carry);
+            recorder.copy(of(result, last_result..last_result + 1), carry);
         }
-        recorder.copy(of(ranges.result, 1..row_count + 1), staged);
+        convert(recorder, false, result)?;
+        recorder.copy(as_staged(result), staged);
         Ok(())
     }
 }
@@ -412,18 +449,6 @@ fn begins_of_rows(
 
 /// Rows in a table before and after those of a chunk.
 const EDGES: u64 = 2;
-
-/// The memory of a chunk's work.
-struct ChunkRanges {
-    staging: BufferRange,
-    offsets: Option<[BufferRange; 2]>,
-    offset_count: u64,
-    table: BufferRange,
-    result: BufferRange,
-    carry: BufferRange,
-    /// Of either part, which run at the same time.
-    scratch: [BufferRange; 2],
-}
 
 /// Fills chunks, one after the other.
 struct Filler<'a, I: Iterator> {
@@ -447,8 +472,8 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
     }
 
     /// Reads the rows of a chunk, and the segments that begin in them. Returns whether there are rows.
-    fn fill(&mut self, chunk: &mut ScanChunk, source: &mut impl Read) -> Result<bool, StreamError> {
-        let (scan, row_size) = (self.scan, self.scan.row_size);
+    fn fill(&mut self, chunk: &mut ChunkRows, source: &mut impl Read) -> Result<bool, StreamError> {
+        let (scan, row_size) = (self.scan, self.scan.host_row_size);
         let bytes = &mut chunk.staging.staged()[..(scan.rows * row_size) as usize];
         let size = read_full(source, bytes).map_err(StreamError::Read)? as u64;
         if !size.is_multiple_of(row_size) {
@@ -462,7 +487,7 @@ impl<'a, I: Iterator<Item = io::Result<u64>>> Filler<'a, I> {
         let is_reverse = scan.config.is_reverse();
         let first = if is_reverse { self.begin.saturating_sub(rows) } else { self.begin };
         let begins = self.take_segments(first..first + rows)?;
-        chunk.row_count = rows;
+        chunk.count = rows;
         chunk.parts = match (self.is_continued, is_reverse) {
             (false, _) => Parts { continued: 0..0, fresh: 0..rows },
             (true, false) => {

@@ -30,6 +30,8 @@ pub mod tuning;
 pub use crate::element::{Bf16, ElementType, F16, FloatOrder, Number, NumberKind};
 pub use functions::{FunctionModule, Functions};
 pub use look_back::LookBack;
+#[cfg(feature = "headless")]
+pub(crate) use packed::Packing;
 pub use plan::{Buffers, Config, Counts, Max, Plan, Primitive};
 pub use scratch::{ScratchArray, ScratchRequirements};
 

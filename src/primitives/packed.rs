@@ -140,7 +140,7 @@ pub struct Packed {
 
 /// The kernels of a plan's packed elements.
 #[derive(Debug)]
-pub(super) struct Packing {
+pub(crate) struct Packing {
     unpack: Vec<(PackedForm, Pipeline)>,
     pack: Vec<(PackedForm, Pipeline)>,
 }
@@ -219,7 +219,7 @@ impl Packing {
     const UNITS_PER_INVOCATION: u32 = 4;
 
     /// The kernels for the packed arguments of a configuration.
-    pub(super) fn declare<P: Primitive>(device: &Device, config: &P::Config) -> Result<Self> {
+    pub(crate) fn declare<P: Primitive>(device: &Device, config: &P::Config) -> Result<Self> {
         let workgroup_size = device.capabilities().max_workgroup_invocations.min(256);
         let declared = |kernel, form: PackedForm| {
             let units = [("UNITS_PER_INVOCATION", Self::UNITS_PER_INVOCATION)];
@@ -242,8 +242,24 @@ impl Packing {
         Ok(Self { unpack: unpack.collect::<Result<_>>()?, pack: pack.collect::<Result<_>>()? })
     }
 
+    /// Records the conversion of elements to words at a multiple of 16 bytes, or of words to elements, without a plan; the form
+    /// is that of results.
+    #[cfg(feature = "headless")]
+    pub(crate) fn convert(
+        &self,
+        recorder: &mut Recorder<'_>,
+        to_words: bool,
+        elements: AddressRange,
+        words: AddressRange,
+    ) -> Result<()> {
+        let form = self.pack[0].0;
+        let all = Move { packed: Packed { form, extent: None }, role: Role::ReadWrite, elements, words };
+        let convert = if to_words { Self::unpack } else { Self::pack };
+        all.parts().try_for_each(|part| convert(self, recorder, form, part))
+    }
+
     /// All pipelines.
-    pub(super) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
+    pub(crate) fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         self.unpack.iter().chain(&self.pack).map(|(_, pipeline)| pipeline)
     }
 

@@ -349,7 +349,7 @@ impl ScanConfig {
     }
 
     /// The same scan of unpacked elements.
-    const fn of_unpacked(mut self) -> Self {
+    pub(crate) const fn of_unpacked(mut self) -> Self {
         if let Operation::BuiltIn(_, element) = &mut self.operation {
             *element = element.unpacked();
         }

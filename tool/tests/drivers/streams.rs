@@ -9,7 +9,7 @@ use subsweep::headless::{
 };
 use subsweep::scan::{ScanConfig, ScanKind, ScanOperator, SegmentsBy};
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPolicy, ValueSize};
-use subsweep::{ElementType, Error, FloatOrder};
+use subsweep::{Bf16, ElementType, Error, F16, FloatOrder};
 use subsweep_tool::reference::oracle::Key as _;
 
 use super::cases::clean_trials;
@@ -19,6 +19,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     vec![
         trial("chunks give the result of a scan of the whole", as_a_whole),
         trial("sums of floats do not depend on the memory", sums_of_floats),
+        trial("sums of floats of 16 bits are rounded once", sums_of_packed_floats),
         trial("errors of the source, the sink and the segments are returned", refusals),
         trial("runs are merged in the order of a stable sort", sorts),
         trial("runs are merged on the device, block by block", merges_on_device),
@@ -141,6 +142,68 @@ fn sums_of_floats(gpu: &Gpu) -> Result<(), Failed> {
     assert!(matches!(scan(Some(min - 1)), Err(StreamError::Memory { .. })));
     for memory_size in [min, 2 * min, 3 * min] {
         assert!(scan(Some(memory_size))? == expected, "{memory_size} bytes");
+    }
+    Ok(())
+}
+
+/// Chunks carry sums of 32 bits, which are exact here and take more bits than an f16 or a bf16 has.
+fn sums_of_packed_floats(gpu: &Gpu) -> Result<(), Failed> {
+    use ScanKind::{Exclusive, Inclusive};
+    let to_f32 = |element, bits| match element {
+        ElementType::F16 => F16(bits).to_f32(),
+        _ => Bf16(bits).to_f32(),
+    };
+    let rounded = |element, value| match element {
+        ElementType::F16 => F16::from_f32(value).0,
+        _ => Bf16::from_f32(value).0,
+    };
+    let half = ScanConfig::inclusive(ElementType::F16);
+    let of = |kind, columns| ScanConfig::new(kind, ElementType::Bf16).columns(columns);
+    let segments = vec![0, 5, ROWS, 2 * ROWS + 700, 3 * ROWS - 1];
+    for (config, segments) in [
+        (half, None),
+        (half.out_of_place().monotone(), None),
+        (half.reverse(), None),
+        (half.along_rows(300), None),
+        (half.along_rows(2 * ROWS as u32), None),
+        (of(Exclusive, 1).reverse(), None),
+        (of(Exclusive, 3).segments(SegmentsBy::Offsets), Some(segments.clone())),
+        (of(Inclusive, 2).reverse().segments(SegmentsBy::Offsets), Some(segments)),
+    ] {
+        let element = config.element_type().ok_or("the elements are numbers")?;
+        let columns = config.column_count() as usize;
+        let rows = 5 * ROWS as usize - 3;
+        let numbers: Vec<u16> =
+            words(rows * columns).iter().map(|word| rounded(element, (word % 13) as f32 / 4.0)).collect();
+        let is_fresh = |row: usize| match (config.segments_by(), &segments) {
+            (Some(SegmentsBy::FixedSize(length)), _) => row.is_multiple_of(length as usize),
+            (_, Some(begins)) => begins.contains(&(row as u64)),
+            _ => false,
+        };
+        // Of a reverse scan a segment is entered at its last row.
+        let is_entered = |row: usize| if config.is_reverse() { is_fresh(row + 1) } else { is_fresh(row) };
+        let order: Vec<usize> =
+            if config.is_reverse() { (0..rows).rev().collect() } else { (0..rows).collect() };
+        let initial = vec![rounded(element, 0.75); columns];
+        let mut expected = vec![0; numbers.len()];
+        let mut sums = vec![0.75; columns];
+        for row in order {
+            if is_entered(row) {
+                sums.fill(0.75);
+            }
+            for (column, sum) in sums.iter_mut().enumerate() {
+                let index = row * columns + column;
+                let before = *sum;
+                *sum += to_f32(element, numbers[index]);
+                let result = if config.kind() == Inclusive { *sum } else { before };
+                expected[index] = rounded(element, result);
+            }
+        }
+        let (bytes, initial) = (bytemuck::cast_slice(&numbers), Some(bytemuck::cast_slice(&initial)));
+        let result = scan(gpu, Inputs { config, bytes, initial, segments, memory_size: None })?;
+        let wrong =
+            result.chunks(2).zip(&expected).position(|(got, &expected)| got != expected.to_le_bytes());
+        assert_eq!(wrong, None, "{config:?}");
     }
     Ok(())
 }
