@@ -82,7 +82,8 @@ pub(super) enum Direction {
     Reverse,
 }
 
-/// Representation of segments in [`ScanBuffers::segments`]. The first row always begins a segment.
+/// Representation of segments in [`ScanBuffers::segments`]. The first row always begins a segment, and each ends where the next
+/// begins: a result stands in the place of its row, so that a row in two segments would have two results, and one in none no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SegmentsBy {
     /// Head flags: a u32 per row, nonzero where a segment begins.

@@ -88,7 +88,8 @@ impl TopKConfig {
         without_indices() => has_indices = false;
         /// Rows of unequal lengths, of up to `columns` keys, which begin at the indices in [`TopKBuffers::segments`]. A row of fewer
         /// than k keys has as many results: in the other slots of its k are keys and values of 0, and indices of 2^32 - 1. Longer rows
-        /// are cut off. Scratch and the maximum number of rows are those of rows of `columns` keys, and keys of 8 and 16 bits are no
+        /// are cut off. Each ends where the next begins: keys that no row takes are a row of their own, with a k of 0 by
+        /// [`Self::own_k`]. Scratch and the maximum number of rows are those of rows of `columns` keys, and keys of 8 and 16 bits are no
         /// more together.
         segments() => has_segments = true;
         /// A k of its own for each row in [`TopKBuffers::ks`], of which none is greater than k: likewise.
