@@ -58,6 +58,36 @@ fn values_go_with_their_keys() {
 }
 
 #[test]
+fn values_may_be_rows() {
+    let folder = Folder::new();
+    let a = folder.file("a.npy", npy("<u2", "(3,)", &[1, 0, 3, 0, 3, 0]));
+    let b = folder.file("b.npy", npy("<u2", "(2,)", &[0, 0, 3, 0]));
+    // Rows of 3 bytes, which are moved in 4, and of the most bytes that are moved.
+    for size in [3, 16384] {
+        let row = |value: u8| (0..size).map(|index| value.wrapping_mul(7).wrapping_add(index as u8)).collect::<Vec<_>>();
+        let rows = |values: &[u8]| values.iter().flat_map(|&value| row(value)).collect::<Vec<_>>();
+        let file = |values: &[u8]| npy("|u1", &format!("({}, {size})", values.len()), &rows(values));
+        let (a_values, b_values) = (folder.file("a_values.npy", file(&[1, 2, 3])), folder.file("b_values.npy", file(&[4, 5])));
+        let (keys, values) = (folder.argument("keys.npy"), folder.argument("values.npy"));
+        let arguments = ["merge", &a, &b, "-o", &keys, "--values", &a_values, &b_values, "--values-output", &values];
+        run(&mut subsweep(arguments)).done();
+        assert_eq!(folder.read("keys.npy"), npy("<u2", "(5,)", &[0, 0, 1, 0, 3, 0, 3, 0, 3, 0]));
+        assert!(folder.read("values.npy") == file(&[4, 1, 2, 3, 5]), "{size} bytes");
+    }
+    let values = |name: &str, columns: usize, count: usize| {
+        folder.file(name, npy("|u1", &format!("({count}, {columns})"), &vec![0; columns * count]))
+    };
+    let [three, four] = [(3, "three.npy"), (4, "four.npy")].map(|(columns, name)| values(name, columns, 2));
+    let [wide_a, wide_b] = [("wide-a.npy", 3), ("wide-b.npy", 2)].map(|(name, count)| values(name, 16385, count));
+    let refused_values = |first: &str, second: &str, what| {
+        refused(&folder, &["merge", &b, &b, "--values-output", "moved", "--values", first, second], what);
+    };
+    refused_values(&three, &four, "four.npy: has values of 4 numbers, and ");
+    refused_values(&wide_a, &wide_b, "wide-a.npy: ");
+    refused_values(&wide_b, &wide_b, "wide-b.npy: has 16385 columns, and up to 16384 of u8 are moved");
+}
+
+#[test]
 fn invalid_merges() {
     let folder = Folder::new();
     let ints = folder.file("ints.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));

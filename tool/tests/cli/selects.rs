@@ -108,6 +108,12 @@ fn values_move_with_their_elements() {
     run(&mut subsweep([&arguments[..], &["--values-output", &values_output]].concat())).done();
     assert_eq!(folder.read("out"), floats(&[3.5, -0.0, 0.0, 9.0]));
     assert_eq!(words(&folder.read("values-output")), [0, 1, 4, 5, 8, 9, 10, 11]);
+    // Rows of 3 bytes.
+    let rows = folder.file("rows.npy", npy("|u1", "(7, 3)", &(0..21).collect::<Vec<_>>()));
+    let arguments = ["select", &input, "--where", "x >= 0", "-o", &output, "--values", &rows];
+    run(&mut subsweep([&arguments[..], &["--values-output", &values_output]].concat())).done();
+    let kept = [0, 1, 2, 6, 7, 8, 12, 13, 14, 15, 16, 17];
+    assert_eq!(folder.read("values-output"), npy("|u1", "(4, 3)", &kept));
 }
 
 #[test]

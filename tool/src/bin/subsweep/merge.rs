@@ -44,7 +44,8 @@ pub struct MergeArgs {
     #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Total)]
     pub order: FloatOrder,
 
-    /// Move the values of both arrays along with their keys: .npy files or raw, 1, 2, 4 or 8 bytes for each key
+    /// Move the values of both arrays along with their keys: .npy files with a number for each key, or a row of up to 16 KiB; or
+    /// raw, 1, 2, 4 or 8 bytes for each key
     #[arg(long, num_args = 2, value_names = ["A_VALUES", "B_VALUES"], requires = "values_output")]
     pub values: Option<Vec<OsString>>,
 
@@ -69,11 +70,15 @@ impl Run for MergeArgs {
         let (a, b) = (a?, b?);
         check_types(&keys_sources, &a, &b)?;
         let counts = [a.shape.rows(), b.shape.rows()];
+        let mut value_words = 0;
         let values = match &values_sources[..] {
             [a_source, b_source] => {
-                let mut a_values = files::read_values(a_source, counts[0] as u64)?;
-                let mut b_values = files::read_values(b_source, counts[1] as u64)?;
+                let mut a_values = files::read_values_of(a_source, a.shape)?;
+                let mut b_values = files::read_values_of(b_source, b.shape)?;
                 check_types(&[a_source.clone(), b_source.clone()], &a_values, &b_values)?;
+                let columns = check_columns(&[a_source, b_source], &a_values, &b_values)?;
+                let max = MergeConfig::MAX_VALUE_WORDS;
+                value_words = files::row_words(a_source, a_values.element, columns, max, "moved")?;
                 a_values.format = format_of(&a_values, &b_values);
                 a_values.pad();
                 b_values.pad();
@@ -84,7 +89,6 @@ impl Run for MergeArgs {
         let outputs = job.prepare()?;
 
         let gpu = device::open(common)?;
-        let value_words = values.as_ref().map_or(0, |[values, _]| values.element.words());
         let config = MergeConfig::keys(a.element).values(value_words);
         let config = if self.descending { config.descending() } else { config }.order(self.order);
         let count = counts[0] + counts[1];
@@ -98,8 +102,10 @@ impl Run for MergeArgs {
         })?;
         let shape = TableShape::Flat { count };
         let a = Table { format: format_of(&a, &b), ..a };
-        let values =
-            values.map(|[a_values, _]| Table { shape, payload: merged_values, ..a_values }.trimmed());
+        let values = values.map(|[a_values, _]| {
+            let shape = a_values.shape.with_rows(count);
+            Table { shape, payload: merged_values, ..a_values }.trimmed()
+        });
         Ok(outputs.commit([Table { shape, payload: keys, ..a }].into_iter().chain(values))?)
     }
 }
@@ -121,6 +127,18 @@ fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Ended>
     Err(Ended::usage(format!(
         "{}: has elements of {}, and {} of {}; convert one of them",
         sources[1], b.element, sources[0], a.element
+    )))
+}
+
+/// The elements of a value; refuses two tables of rows of different lengths.
+fn check_columns(sources: &[&Source; 2], a: &Table, b: &Table) -> Result<usize, Ended> {
+    let [columns, other] = [a, b].map(|values| values.shape.columns());
+    if columns == other {
+        return Ok(columns);
+    }
+    Err(Ended::usage(format!(
+        "{}: has values of {other} numbers, and {} of {columns}; save both with as many",
+        sources[1], sources[0]
     )))
 }
 

@@ -104,7 +104,8 @@ struct Moved {
     #[arg(long, value_name = "FILE")]
     indices: Option<OsString>,
 
-    /// Move the values in FILE along with the elements: an .npy file or raw, 1, 2, 4 or 8 bytes for each element
+    /// Move the values in FILE along with the elements: an .npy file with a number for each element, or a row of up to 16 KiB; or
+    /// raw, 1, 2, 4 or 8 bytes for each element
     #[arg(long, value_name = "FILE")]
     values: Option<OsString>,
 
@@ -299,10 +300,12 @@ impl Selection<'_> {
         }
         let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
         let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
-        let mut values =
-            values_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
+        let of_elements = TableShape::Flat { count: count as usize };
+        let read = |source| files::read_values_of(source, of_elements);
+        let mut values = values_source.as_ref().map(read).transpose()?;
+        let named_values = values_source.as_ref().zip(values.as_ref());
         let (config, operands) =
-            self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), values.as_ref())?;
+            self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), named_values)?;
 
         let outputs = job.prepare()?;
         // Values, and rows of several elements, are moved as words.
@@ -384,7 +387,7 @@ impl Selection<'_> {
         shape: TableShape,
         flags: Option<&Flags>,
         keys: Option<&Table>,
-        values: Option<&Table>,
+        values: Option<(&Source, &Table)>,
     ) -> Result<(SelectConfig, Vec<u32>), Ended> {
         let row_words = || {
             let max = SelectConfig::MAX_WORDS;
@@ -407,7 +410,10 @@ impl Selection<'_> {
             (None, None, None) => SelectConfig::unique(element).order(self.order),
         };
         let config = match values {
-            Some(values) => config.values(values.element.words()),
+            Some((source, Table { element, shape, .. })) => {
+                let max = SelectConfig::MAX_WORDS;
+                config.values(files::row_words(source, *element, shape.columns(), max, "moved")?)
+            }
             None => config,
         };
         let config = if self.moved.indices.is_some() { config.indices() } else { config };
