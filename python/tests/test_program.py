@@ -10,9 +10,9 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import TYPES, argsorted, assert_same, random_array
+from conftest import TYPES, argsorted, assert_same, random_array, ranked
 
-COMMANDS = int(os.environ.get("SUBSWEEP_COMMANDS", "6"))
+COMMANDS = int(os.environ.get("SUBSWEEP_COMMANDS", "7"))
 PROGRAM = shlex.split(os.environ.get("SUBSWEEP_PROGRAM", f"{sys.executable} -m subsweep"))
 OPERATORS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
 BITWISE = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
@@ -144,6 +144,56 @@ def sort(p):
     return load(out, p.dtype), a[indices]
 
 
+def ranks_of(a, order):
+    """Whole numbers in the order of the elements, equal where they are."""
+    if a.dtype.name == "bfloat16":
+        # The numbers of float32 that begin with these bits have their order.
+        a = (np.asarray(a.view(np.uint16), np.uint32) << 16).view(np.float32)
+    return np.unique(ranked(a, order), return_inverse=True)[1].reshape(-1)
+
+
+def bytes_of_fields(a):
+    """A row of bytes for each structure, without those between fields."""
+    fields = [np.ascontiguousarray(a[name]) for name in a.dtype.names]
+    return np.concatenate([field.view(np.uint8).reshape(len(a), field.itemsize) for field in fields], axis=1)
+
+
+def sort_by(p):
+    # Of 1 to 4 fields, which have up to 16 bytes together.
+    types = [p.dtype]
+    for other in p.rng.choice([np.bool_, *TYPES], int(p.rng.integers(0, 4))):
+        if sum(kind.itemsize for kind in types) + np.dtype(other).itemsize <= 16:
+            types.append(np.dtype(other))
+    names = [f"f{index}" for index in range(len(types))]
+    members = [*zip(names, types), ("text", "S5"), ("id", "<u4")]
+    dtype = np.dtype([members[index] for index in p.rng.permutation(len(members))], align=True)
+    a = np.zeros(p.size(), dtype)
+    a["id"] = np.arange(len(a))
+    a["text"] = a["id"].astype("S5")
+    for name, kind in zip(names, types):
+        if kind == np.bool_:
+            a[name] = p.rng.random(len(a)) < 0.5
+        elif kind == p.dtype:
+            a[name] = p.array(len(a), few=True, special=True)
+        else:
+            a[name] = random_array(kind, len(a), p.seed(), few=True, special=True)
+    options, order = p.order("total")
+    descending, is_reversed = p.chance(), [p.chance() for _ in names]
+    keys = []
+    for name, reverse in zip(names, is_reversed):
+        ranks = ranks_of(np.ascontiguousarray(a[name]), order)
+        keys.append(-ranks if reverse != descending else ranks)
+    indices = np.lexsort(keys[::-1])
+    by = ",".join("-" * reverse + name for name, reverse in zip(names, is_reversed))
+    options += ["--descending"] * descending
+    out = p.output()
+    if p.chance(0.4):
+        p.run("sort", p.write(a), "-o", out, f"--by={by}", "--argsort", *options)
+        return np.load(out), indices.astype(np.uint32)
+    p.run("sort", p.write(a), "-o", out, f"--by={by}", *options)
+    return bytes_of_fields(np.load(out)), bytes_of_fields(a[indices])
+
+
 def topk(p):
     options, order = p.order("numpy")
     smallest, unsorted = p.chance(), p.chance(0.3)
@@ -237,7 +287,7 @@ def reduce(p):
     return got + p.dtype.type(0), expected + p.dtype.type(0)
 
 
-COMMANDS_OF = [sort, topk, unique, histogram, scan, reduce]
+COMMANDS_OF = [sort, topk, unique, histogram, scan, reduce, sort_by]
 
 
 @pytest.fixture(params=[*(dtype.__name__ for dtype in TYPES), "bfloat16"])
