@@ -86,10 +86,11 @@ fn key(fields: Vec<(String, u32, bool)>, order: &str) -> PyResult<Key> {
     Ok(Key::fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?))
 }
 
-fn scan_config(element: &str, operator: &str, is_exclusive: bool) -> PyResult<ScanConfig> {
+fn scan_config(element: &str, operator: &str, is_exclusive: bool, is_monotone: bool) -> PyResult<ScanConfig> {
     let operator = named(operator, ScanOperator::ALL, ScanOperator::name)?;
     let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-    Ok(ScanConfig::new(kind, element_type(element)?).operator(operator))
+    let config = ScanConfig::new(kind, element_type(element)?).operator(operator);
+    Ok(if is_monotone { config.monotone() } else { config })
 }
 
 impl Device {
@@ -255,12 +256,13 @@ impl Device {
         unpacked: bool,
         exclusive: bool,
         reverse: bool,
+        monotone: bool,
         columns: u32,
         row_length: Option<u32>,
         segments: Option<PyReadonlyArray1<'_, u32>>,
         initial: Option<PyReadonlyArray1<'_, u8>>,
     ) -> PyResult<Output> {
-        let mut config = scan_config(element, operator, exclusive)?.columns(columns);
+        let mut config = scan_config(element, operator, exclusive, monotone)?.columns(columns);
         if unpacked {
             config = config.unpacked_results();
         }
@@ -312,9 +314,10 @@ impl Device {
         element: &str,
         operator: &str,
         exclusive: bool,
+        monotone: bool,
         initial: Option<PyReadonlyArray1<'_, u8>>,
     ) -> PyResult<()> {
-        let config = scan_config(element, operator, exclusive)?;
+        let config = scan_config(element, operator, exclusive, monotone)?;
         let initial = initial.as_ref().map(slice).transpose()?;
         self.opened.scan_stream(py, config, next, write, initial)
     }
@@ -366,6 +369,32 @@ impl Device {
             &inputs,
             |mut reduced| reduced.take_all("destination"),
         )
+    }
+
+    /// The first key of each run of equal keys, and the reduction of its rows of `columns` numbers.
+    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
+    fn reduce_by_key(
+        &self,
+        py: Python<'_>,
+        keys: Bytes<'_>,
+        key_element: &str,
+        numbers: Bytes<'_>,
+        element: &str,
+        operator: &str,
+        columns: u32,
+        order: &str,
+    ) -> PyResult<(Output, Output)> {
+        let operator = named(operator, ScanOperator::ALL, ScanOperator::name)?;
+        let runs = ReduceRuns::keys_in(element_type(key_element)?, float_order(order)?);
+        let config = ReduceConfig::new(operator, element_type(element)?).columns(columns).runs(runs);
+        let numbers = numbers.source()?;
+        let inputs = [("source", numbers), ("segments", keys.source()?)];
+        let count = numbers.count(config.row_size());
+        self.call(py, config, ReduceBuffers::default(), count, &inputs, |mut reduced| {
+            let run_count = u64::from(reduced.read::<u32>("run_count", 1)?[0]);
+            let keys = reduced.take("unique_keys", run_count * runs.key_size())?;
+            Ok((keys, reduced.take("destination", run_count * config.result_size())?))
+        })
     }
 
     /// Selects rows of `row_size` bytes, 1, 2 or a multiple of 4, by flags of 8 bits, or partitions them: the rows, their indices,
@@ -525,23 +554,31 @@ impl Device {
         })
     }
 
-    /// Two sorted arrays as one.
+    /// Two sorted arrays as one, and with each key a value of `value_size` bytes, a multiple of 4: the keys, and the values.
+    #[expect(clippy::too_many_arguments, reason = "arguments of Python")]
     fn merge(
         &self,
         py: Python<'_>,
         a: Bytes<'_>,
         b: Bytes<'_>,
         element: &str,
+        a_values: Option<Bytes<'_>>,
+        b_values: Option<Bytes<'_>>,
+        value_size: u32,
+        descending: bool,
         order: &str,
-    ) -> PyResult<Output> {
+    ) -> PyResult<(Output, Output)> {
         let element = element_type(element)?;
-        let config = MergeConfig::keys(element).order(float_order(order)?);
+        let config = MergeConfig::keys(element).values(value_size / 4).order(float_order(order)?);
+        let config = if descending { config.descending() } else { config };
         let [a, b] = [a.source()?, b.source()?];
         let counts = [a, b].map(|keys| keys.count(element.size() as u64));
         let config = config.large_counts_for(counts[0] + counts[1]);
-        let inputs = [("a", a), ("b", b)];
+        let [a_values, b_values] =
+            [Source::or_empty(a_values.as_ref())?, Source::or_empty(b_values.as_ref())?];
+        let inputs = [("a", a), ("b", b), ("a_values", a_values), ("b_values", b_values)];
         self.call(py, config, MergeBuffers::default(), (counts[0], counts[1]), &inputs, |mut merged| {
-            merged.take_all("destination")
+            Ok((merged.take_all("destination")?, merged.take_all("destination_values")?))
         })
     }
 

@@ -18,7 +18,7 @@ array([1, 2, 0])
 
 from ._array import Array
 from ._device import DeviceInfo, device, devices
-from ._scan import argmax, argmin, argminmax, cumsum, diff, reduce, segmented_cumsum, segmented_reduce
+from ._scan import argmax, argmin, argminmax, cumsum, diff, reduce, reduce_by_key, segmented_cumsum, segmented_reduce
 from ._select import histogram, partition, runs, select, take
 from ._sort import (
     argsort,
@@ -56,6 +56,7 @@ __all__ = [
     "merge",
     "partition",
     "reduce",
+    "reduce_by_key",
     "reduce_stream",
     "runs",
     "searchsorted",

@@ -32,7 +32,7 @@ from ._operands import (
     to_axis,
     vector,
 )
-from ._types import NDArray, bytes_of, converted, host_array, kind_of, unpacked
+from ._types import NDArray, Order, bytes_of, converted, host_array, kind_of, unpacked
 
 Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]
@@ -49,6 +49,12 @@ def _initial_row(initial: Any, dtype: np.dtype[Any], columns: int) -> Optional[n
     return bytes_of(np.full(columns, number_of(dtype, initial, "initial")))
 
 
+def check_monotone(monotone: bool, name: str, array: Numbers) -> None:
+    """Refuse scans that are exact."""
+    if monotone and (name != "add" or kind_of(array.dtype) != "f"):
+        raise ValueError(f"monotone is for sums of floats, and this is {name} of {array.dtype}, which is exact: leave it out")
+
+
 def cumsum(
     a: npt.ArrayLike,
     axis: Optional[int] = None,
@@ -58,6 +64,7 @@ def cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     initial: Any = None,
+    monotone: bool = False,
 ) -> Numbers:
     """Return the cumulative sum along an axis, or the scan by another operator.
 
@@ -82,6 +89,9 @@ def cumsum(
         Scan from the last element to the first.
     initial : number, optional
         Value to begin with.
+    monotone : bool, optional
+        Keep sums of non-negative floats from decreasing, as `searchsorted` in a cumulative distribution needs it: rounding alone
+        may make a sum less than the one before it. It is then the greatest sum so far, at the price of a second scan.
 
     Returns
     -------
@@ -99,6 +109,7 @@ def cumsum(
     """
     array, result_dtype = addends(a, dtype=dtype)
     name = operator_name(op, array)
+    check_monotone(monotone, name, array)
     if axis is None:
         array, axis = array.reshape(-1), 0
     axis = normalized(axis, array)
@@ -111,7 +122,7 @@ def cumsum(
         columns, row_length = 1, table.shape[-1]
     start, is_unpacked = _initial_row(initial, result_dtype, columns), result_dtype != array.dtype
     scanned = device_of(table).scan(
-        data(table), element(table), name, is_unpacked, exclusive, reverse, columns, row_length, None, start
+        data(table), element(table), name, is_unpacked, exclusive, reverse, monotone, columns, row_length, None, start
     )
     result = given(scanned, result_dtype, table.shape)
     return to_axis(result, axis) if is_moved else result
@@ -125,6 +136,7 @@ def segmented_cumsum(
     exclusive: bool = False,
     reverse: bool = False,
     initial: Any = None,
+    monotone: bool = False,
 ) -> Numbers:
     """Return the cumulative sum of each segment by itself, or the scan by another operator.
 
@@ -134,7 +146,7 @@ def segmented_cumsum(
         One dimension.
     segments : array_like of int
         Indices at which segments begin, in ascending order. The first element always begins one.
-    op, exclusive, reverse, initial : optional
+    op, exclusive, reverse, initial, monotone : optional
         As in `cumsum`; each segment begins with `initial`.
 
     Returns
@@ -149,11 +161,13 @@ def segmented_cumsum(
     """
     array, dtype = addends(vector(a))
     name, begins = operator_name(op, array), segments32(segments, len(array))
+    check_monotone(monotone, name, array)
     start = _initial_row(initial, dtype, 1)
     if array.size == 0:
         return array
-    device = device_of(array)
-    scanned = device.scan(data(array), element(array), name, False, exclusive, reverse, 1, None, begins, start)
+    scanned = device_of(array).scan(
+        data(array), element(array), name, False, exclusive, reverse, monotone, 1, None, begins, start
+    )
     return given(scanned, array.dtype, array.shape)
 
 
@@ -327,6 +341,54 @@ def segmented_reduce(
     reduced = device_of(array).reduce(data(array), element(array), name, wide != dtype, 1, None, begins, ends32)
     results = given(reduced, wide, (len(begins),))
     return results if wide == dtype else like(array, _narrowed(np.asarray(results), dtype, name))
+
+
+def reduce_by_key(
+    keys: npt.ArrayLike, values: npt.ArrayLike, op: Op = "add", *, order: Order = "numpy"
+) -> Tuple[Numbers, Numbers]:
+    """Reduce the values of each run of equal keys.
+
+    Equals ``op.reduceat(values, heads, axis=0, dtype=values.dtype)`` for the index of the first key of each run, as `runs` returns
+    it; of sorted keys the runs are groups. Sums and products of floats are rounded as in `reduce`, in an order of their own.
+
+    Parameters
+    ----------
+    keys : array_like
+        One dimension.
+    values : array_like
+        A number for each key, or a row of up to 64, of which each column is reduced by itself.
+    op : str or ufunc, optional
+        As in `reduce`.
+    order : {'numpy', 'total'}, optional
+        Order of floats: with 'total' only keys of the same bits are equal, with 'numpy' also all NaNs, and -0 and 0.
+
+    Returns
+    -------
+    keys : ndarray
+        The first key of each run.
+    results : ndarray
+        A result, or a row, for each run.
+
+    Examples
+    --------
+    >>> import subsweep
+    >>> subsweep.reduce_by_key([7, 7, 8, 7], [1, 2, 3, 4])
+    (array([7, 8, 7]), array([3, 3, 4]))
+    """
+    key_array, (array, dtype) = vector(keys, "keys"), addends(values, "values")
+    if array.ndim == 0 or len(array) != len(key_array):
+        raise ValueError(f"values has the shape {array.shape}: give a value for each of {len(key_array)} keys")
+    name, columns = operator_name(op, array), math.prod(array.shape[1:])
+    if not 1 <= columns <= _MAX_COLUMNS:
+        raise ValueError(f"values has rows of {columns} numbers: give 1 to {_MAX_COLUMNS} at a time")
+    if len(key_array) == 0:
+        return key_array, array
+    device = device_of(key_array, array)
+    first_keys, results = device.reduce_by_key(
+        data(key_array), element(key_array), data(array), element(array), name, columns, order
+    )
+    count = len(first_keys) // key_array.itemsize
+    return given(first_keys, key_array.dtype, (count,)), given(results, dtype, (count, *array.shape[1:]))
 
 
 def _narrowed(results: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, Literal, Optional, Sequence, Tuple, Union
 
@@ -35,6 +36,9 @@ from ._types import NDArray, Order
 
 Segments = npt.NDArray[np.uint32]
 
+#: Bytes of the largest value that a sort or a merge moves.
+_MAX_VALUE_SIZE = 16384
+
 
 def _sorted(
     array: Numbers,
@@ -63,6 +67,40 @@ def _argsort(
         return like(array, np.empty(array.shape, index_dtype(array)))
     indices = device_of(array).argsort(data(array), element(array), descending, order, length, segments, ends)
     return indices_of(indices, array.shape)
+
+
+def _values(values: Any, keys: Numbers, name: str = "values") -> Numbers:
+    """Return a value, or a row, for each key of one dimension; of an Array as one."""
+    array = unmasked(values, name)
+    if array.ndim == 0 or len(array) != len(keys):
+        raise ValueError(f"{name} has the shape {array.shape}: give a value for each of {len(keys)} keys")
+    if array.dtype.hasobject:
+        raise TypeError(f"{name} is of {array.dtype}, which refers to objects, and a sort moves bytes: use numpy.take")
+    return like(keys, numbers(array, name)) if isinstance(keys, Array) else array
+
+
+def _value_size(values: Numbers) -> Tuple[int, bool]:
+    """Return the bytes of a value, or a row, and whether a sort or a merge moves as many."""
+    size = math.prod(values.shape[1:]) * values.itemsize
+    return size, size % 4 == 0 and 4 <= size <= _MAX_VALUE_SIZE
+
+
+def _sorted_pairs(
+    keys: Numbers,
+    values: Numbers,
+    descending: bool,
+    order: Order,
+    segments: Optional[Segments] = None,
+    ends: Optional[Segments] = None,
+) -> Tuple[Numbers, Numbers]:
+    value_size, is_moved = _value_size(values)
+    if not is_moved:
+        indices = _argsort(keys, descending, order, segments, None, ends)
+        return take(keys, indices), take(values, indices, axis=0)
+    sorted_keys, moved = device_of(keys, values).sort(
+        data(keys), element(keys), data(values), value_size, descending, order, None, segments, ends
+    )
+    return given(sorted_keys, keys.dtype, keys.shape), given(moved, values.dtype, values.shape)
 
 
 def sort(
@@ -167,29 +205,11 @@ def sort_pairs(
     >>> subsweep.sort_pairs([30, 10, 20], np.array([1.5, 2.5, 3.5]))
     (array([10, 20, 30]), array([2.5, 3.5, 1.5]))
     """
-    key_array, value_array = vector(keys, "keys"), unmasked(values, "values")
-    if value_array.ndim == 0 or len(value_array) != len(key_array):
-        raise ValueError(f"values has the shape {value_array.shape}: give a value for each of {len(key_array)} keys")
+    key_array = vector(keys, "keys")
+    value_array = _values(values, key_array)
     if len(key_array) == 0:
         return key_array, value_array
-    if isinstance(key_array, Array):
-        value_array = like(key_array, numbers(value_array, "values"))
-    key_array = like(value_array, key_array)
-    row_size = value_array.nbytes // len(value_array)
-    if value_array.dtype.hasobject:
-        raise TypeError(f"values is of {value_array.dtype}, which refers to objects, and a sort moves bytes: use numpy.take")
-    # Values that a sort moves itself.
-    if row_size % 4 == 0 and 4 <= row_size <= 16384:
-        device = device_of(key_array, value_array)
-        sorted_keys, moved = device.sort(
-            data(key_array), element(key_array), data(value_array), row_size, descending, order, None, None, None
-        )
-        return (
-            given(sorted_keys, key_array.dtype, key_array.shape),
-            given(moved, value_array.dtype, value_array.shape),
-        )
-    indices = _argsort(key_array, descending, order, None)
-    return take(key_array, indices), take(value_array, indices, axis=0)
+    return _sorted_pairs(like(value_array, key_array), value_array, descending, order)
 
 
 def lexsort(keys: Union[Sequence[Any], NDArray], *, order: Order = "numpy") -> Numbers:
@@ -234,7 +254,8 @@ def segmented_sort(
     ends: Optional[npt.ArrayLike] = None,
     descending: bool = False,
     order: Order = "numpy",
-) -> Numbers:
+    values: Optional[npt.ArrayLike] = None,
+) -> Any:
     """Return a copy of an array of one dimension with each segment sorted by itself.
 
     Parameters
@@ -249,10 +270,12 @@ def segmented_sort(
         overlap; one that ends before it begins is empty.
     descending, order : optional
         As in `sort`.
+    values : array_like, optional
+        A value, or a row, for each element, to be moved along with it, as by `sort_pairs`.
 
     Returns
     -------
-    ndarray
+    ndarray, or (ndarray, ndarray) with `values`
 
     Examples
     --------
@@ -261,12 +284,19 @@ def segmented_sort(
     array([2, 3, 1, 4, 9])
     >>> subsweep.segmented_sort([3, 2, 9, 8, 7, 1], [4, 0], ends=[6, 2])
     array([2, 3, 9, 8, 1, 7])
+    >>> subsweep.segmented_sort([3, 2, 9, 1, 4], [0, 2], values=[0, 1, 2, 3, 4])
+    (array([2, 3, 1, 4, 9]), array([1, 0, 3, 4, 2]))
     """
     array = vector(a)
     begins, ends32 = _disjoint(segments, ends, len(array))
-    if len(begins) == 0:
-        return like(array, np.array(array))
-    return _sorted(array, descending, order, begins, None, ends32)
+    is_moved = len(begins) > 0 and len(array) > 0
+    if values is None:
+        return _sorted(array, descending, order, begins, None, ends32) if is_moved else like(array, np.array(array))
+    moved = _values(values, array)
+    array = like(moved, array)
+    if not is_moved:
+        return like(array, np.array(array)), like(moved, np.array(moved))
+    return _sorted_pairs(array, moved, descending, order, begins, ends32)
 
 
 def segmented_argsort(
@@ -279,7 +309,7 @@ def segmented_argsort(
 ) -> Numbers:
     """Return the indices, into all of `a`, that sort each segment by itself.
 
-    Parameters are those of `segmented_sort`.
+    Parameters are those of `segmented_sort`, without values.
 
     Returns
     -------
@@ -488,7 +518,14 @@ def searchsorted(
     return scalar(indices_of(positions, needles.shape))
 
 
-def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Numbers:
+def merge(
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    *,
+    descending: bool = False,
+    order: Order = "numpy",
+    values: Optional[Tuple[npt.ArrayLike, npt.ArrayLike]] = None,
+) -> Any:
     """Merge two sorted arrays into one.
 
     Equals ``numpy.sort(numpy.concatenate((a, b)), kind='stable')``: of equal elements those of `a` come first. That both are
@@ -497,26 +534,66 @@ def merge(a: npt.ArrayLike, b: npt.ArrayLike, *, order: Order = "numpy") -> Numb
     Parameters
     ----------
     a, b : array_like
-        One dimension, sorted as `order` says.
-    order : optional
+        One dimension, sorted as `descending` and `order` say.
+    descending, order : optional
         As in `sort`.
+    values : (array_like, array_like), optional
+        A value, or a row, for each element of `a`, and for each of `b`, of one type, to be moved along with it, as by `sort_pairs`.
 
     Returns
     -------
-    ndarray
+    ndarray, or (ndarray, ndarray) with `values`
 
     Examples
     --------
     >>> import subsweep
     >>> subsweep.merge([1, 3, 5], [2, 3])
     array([1, 2, 3, 3, 5])
+    >>> subsweep.merge([1, 3, 5], [2, 3], values=([0, 1, 2], [10, 11]))
+    (array([1, 2, 3, 3, 5]), array([ 0, 10,  1, 11,  2]))
     """
-    arrays = [vector(array, name) for array, name in zip(promoted(a, b, ("a", "b")), ("a", "b"))]
-    dtype, count = arrays[0].dtype, arrays[0].size + arrays[1].size
+    keys = [vector(array, name) for array, name in zip(promoted(a, b, ("a", "b")), ("a", "b"))]
+    if values is None:
+        return _merged(keys, None, 0, descending, order)[0]
+    moved = _values_of_both(values, keys)
+    keys = [like(moved[0], like(moved[1], array)) for array in keys]
+    value_size, is_moved = _value_size(moved[0])
+    if is_moved:
+        return _merged(keys, moved, value_size, descending, order)
+    # A merge of indices, and a gather.
+    middle, end = len(keys[0]), len(keys[0]) + len(keys[1])
+    indices = np.arange(middle, dtype=np.uint32), np.arange(middle, end, dtype=np.uint32)
+    merged, places = _merged(keys, indices, 4, descending, order)
+    both = like(moved[0], like(moved[1], np.concatenate([np.asarray(part) for part in moved])))
+    return merged, take(both, places, axis=0)
+
+
+def _values_of_both(values: Any, keys: Sequence[Numbers]) -> Tuple[Numbers, Numbers]:
+    if not isinstance(values, (tuple, list)) or len(values) != 2:
+        raise TypeError("values is no pair: give the values of a and those of b, values=(a_values, b_values)")
+    first, second = (_values(part, array, f"values[{index}]") for index, (part, array) in enumerate(zip(values, keys)))
+    if first.dtype != second.dtype or first.shape[1:] != second.shape[1:]:
+        raise TypeError(
+            f"values[0] has {first.dtype} of the shape {first.shape}, and values[1] {second.dtype} of {second.shape}: give alike ones"
+        )
+    return first, second
+
+
+def _merged(
+    keys: Sequence[Numbers], values: Optional[Tuple[Numbers, Numbers]], value_size: int, descending: bool, order: Order
+) -> Tuple[Numbers, Any]:
+    a, b = keys
+    first, second = values or (None, None)
+    count = len(a) + len(b)
     if count == 0:
-        return arrays[0]
-    merged = device_of(*arrays).merge(data(arrays[0]), data(arrays[1]), element(arrays[0]), order)
-    return given(merged, dtype, (count,))
+        return a, first
+    moved = [None if part is None else data(part) for part in (first, second)]
+    device = device_of(a, b, first, second)
+    merged, merged_values = device.merge(
+        data(a), data(b), element(a), moved[0], moved[1], value_size, descending, order
+    )
+    both = given(merged, a.dtype, (count,))
+    return both, None if first is None else given(merged_values, first.dtype, (count, *first.shape[1:]))
 
 
 def _picked(array: Numbers, indices: Numbers) -> Numbers:

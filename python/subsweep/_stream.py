@@ -18,8 +18,8 @@ import numpy.typing as npt
 from . import _subsweep
 from ._device import current
 from ._operands import addends, data, element, number_of, numbers, operator_name
-from ._scan import Op, reduce
-from ._types import NDArray, Order
+from ._scan import Op, check_monotone, reduce
+from ._types import NDArray, Order, kind_of, unpacked
 
 _MAGIC = b"\x93NUMPY"
 
@@ -176,7 +176,12 @@ def sort_stream(
 
 
 def cumsum_stream(
-    blocks: Iterable[npt.ArrayLike], *, op: Op = "add", exclusive: bool = False, initial: Any = None
+    blocks: Iterable[npt.ArrayLike],
+    *,
+    op: Op = "add",
+    exclusive: bool = False,
+    initial: Any = None,
+    monotone: bool = False,
 ) -> Iterator[NDArray]:
     """Return the cumulative sum of the numbers of blocks, or the scan by another operator, in constant memory.
 
@@ -184,7 +189,7 @@ def cumsum_stream(
     ----------
     blocks : iterable of array_like
         Numbers, each block of the same one. They are taken in the background, in the context of the caller.
-    op, exclusive, initial : optional
+    op, exclusive, initial, monotone : optional
         As in `cumsum`.
 
     Yields
@@ -202,8 +207,10 @@ def cumsum_stream(
 
     def run(array: NDArray, next: _Next, write: _Write) -> None:
         addends(array, "block")
+        name = operator_name(op, array)
+        check_monotone(monotone, name, array)
         first = None if initial is None else data(number_of(array.dtype, initial, "initial"))
-        device.scan_stream(next, write, element(array), operator_name(op, array), exclusive, first)
+        device.scan_stream(next, write, element(array), name, exclusive, monotone, first)
 
     return _streamed(blocks, run)
 
@@ -211,7 +218,8 @@ def cumsum_stream(
 def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
     """Reduce the numbers of blocks by an operator.
 
-    Sums and products of floats are of each block, as `reduce` has them, and then of these in their order.
+    Sums and products of floats are of each block, as `reduce` has them, and then of these in their order; those of float16 and
+    bfloat16 are all computed in float32, and rounded once.
 
     Parameters
     ----------
@@ -230,10 +238,14 @@ def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
     >>> int(subsweep.reduce_stream([[3, 1], [2]], "max"))
     3
     """
-    results = [reduce(block, op) for block in _alike(blocks)]
+    results, dtype = [], np.dtype(np.float32)
+    for block in _alike(blocks):
+        dtype = block.dtype
+        results.append(reduce(block, op, dtype=unpacked(dtype) if kind_of(dtype) == "f" else dtype))
     if not results:
         raise ValueError("the blocks have no number: give one or more")
-    return reduce(np.stack(results), op)
+    with np.errstate(all="ignore"):
+        return np.asarray(reduce(np.stack(results), op)).astype(dtype)[()]
 
 
 _Next = Callable[[], Optional[npt.NDArray[np.uint8]]]

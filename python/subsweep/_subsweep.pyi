@@ -70,6 +70,7 @@ class Device:
         unpacked: bool,
         exclusive: bool,
         reverse: bool,
+        monotone: bool,
         columns: int,
         row_length: Optional[int],
         segments: _Segments,
@@ -86,6 +87,16 @@ class Device:
         segments: _Segments,
         ends: _Segments,
     ) -> _Bytes: ...
+    def reduce_by_key(
+        self,
+        keys: _Bytes,
+        key_element: str,
+        numbers: _Bytes,
+        element: str,
+        operator: str,
+        columns: int,
+        order: str,
+    ) -> Tuple[_Bytes, _Bytes]: ...
     def select_flagged(
         self, numbers: _Bytes, row_size: int, flags: npt.NDArray[np.uint8], partition: bool, indices: bool
     ) -> Tuple[_Bytes, _Bytes, int]: ...
@@ -118,7 +129,17 @@ class Device:
         upper: bool,
         lengths: Optional[Tuple[int, int]],
     ) -> _Bytes: ...
-    def merge(self, a: _Bytes, b: _Bytes, element: str, order: str) -> _Bytes: ...
+    def merge(
+        self,
+        a: _Bytes,
+        b: _Bytes,
+        element: str,
+        a_values: Optional[_Bytes],
+        b_values: Optional[_Bytes],
+        value_size: int,
+        descending: bool,
+        order: str,
+    ) -> Tuple[_Bytes, _Bytes]: ...
     def difference(self, numbers: _Bytes, element: str, columns: int, along_rows: bool) -> _Bytes: ...
     def gather(self, numbers: _Bytes, row_size: int, indices: _Bytes) -> _Bytes: ...
     def sort_stream(
@@ -137,5 +158,6 @@ class Device:
         element: str,
         operator: str,
         exclusive: bool,
+        monotone: bool,
         initial: Optional[_HostBytes],
     ) -> None: ...

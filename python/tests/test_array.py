@@ -35,6 +35,9 @@ CALLS = {
     "partition": lambda a: subsweep.partition(a, ("range", 0, 3)),
     "topk": lambda a: subsweep.topk(a, 5),
     "runs": lambda a: subsweep.runs(a, return_index=True),
+    "reduce_by_key": lambda a: subsweep.reduce_by_key(a, a, "max"),
+    "segmented_sort values": lambda a: subsweep.segmented_sort(a, SEGMENTS, values=a),
+    "merge values": lambda a: subsweep.merge(subsweep.sort(a), subsweep.sort(a), values=(a, a)),
     "merge": lambda a: subsweep.merge(subsweep.sort(a), subsweep.sort(a)),
 }
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from conftest import assert_same, exact, random_array
+from conftest import TYPES, assert_same, bits, exact, random_array
 
 import subsweep
 
@@ -152,6 +152,92 @@ def test_segments_with_ends(dtype):
         subsweep.segmented_reduce(a, [0, 1], ends=[5])
     with pytest.raises(ValueError, match="from 0 to 5000"):
         subsweep.segmented_reduce(a, [0], ends=[5001])
+
+
+def test_monotone_sums():
+    for dtype in (np.float16, np.float32, np.float64):
+        a = (np.random.default_rng(8).random((30, 4001)) ** 30).astype(dtype)
+        for options in ({}, {"exclusive": True}, {"initial": 0.25}):
+            for axis in (0, 1):
+                sums = subsweep.cumsum(a, axis, monotone=True, **options)
+                assert np.all(np.diff(sums, axis=axis) >= 0)
+                np.testing.assert_allclose(sums, subsweep.cumsum(a, axis, **options), rtol=2e-3 if dtype == np.float16 else 1e-5)
+            backwards = subsweep.cumsum(a, axis=1, monotone=True, reverse=True, **options)
+            assert np.all(np.diff(backwards, axis=1) <= 0)
+            row, begins = a.reshape(-1), np.arange(0, a.size, 4001)
+            segments = subsweep.segmented_cumsum(row, begins, monotone=True, **options)
+            assert np.all(np.diff(segments.reshape(a.shape), axis=1) >= 0)
+        assert_same(subsweep.cumsum(subsweep.Array(a), 1, monotone=True), subsweep.cumsum(a, 1, monotone=True))
+    wide = subsweep.cumsum(a.astype(np.float16), 1, np.float32, monotone=True)
+    assert wide.dtype == np.float32 and np.all(np.diff(wide, axis=1) >= 0)
+    for call in (subsweep.cumsum, lambda a, **options: subsweep.segmented_cumsum(a, [0], **options)):
+        with pytest.raises(ValueError, match="monotone is for sums of floats"):
+            call([1, 2], monotone=True)
+        with pytest.raises(ValueError, match="this is max of float64, which is exact"):
+            call([1.0], op="max", monotone=True)
+
+
+def heads_of(keys, order="numpy"):
+    """The indices at which runs of equal keys begin."""
+    keys = keys if order == "numpy" else bits(keys)
+    differs = keys[1:] != keys[:-1]
+    if keys.dtype.kind == "f":
+        differs &= ~(np.isnan(keys[1:]) & np.isnan(keys[:-1]))
+    return np.concatenate([np.zeros(min(len(keys), 1), int), 1 + np.flatnonzero(differs)])
+
+
+@pytest.mark.parametrize("order", ["numpy", "total"])
+def test_reduce_by_key(dtype, size, order):
+    keys = np.repeat(random_array(dtype, size // 2 + 1, few=True, special=True), 2)[:size]
+    heads = heads_of(keys, order)
+    for name, ufunc in operators_of(dtype).items():
+        values = small(dtype, size, name)
+        results = exact(lambda a, **options: ufunc.reduceat(a, heads, **options), values) if size else values
+        for kind in (np.asarray, subsweep.Array):
+            got = subsweep.reduce_by_key(kind(keys), kind(values), ufunc, order=order)
+            assert_same(got[0], keys[heads])
+            # Zeros of both signs are equal, and that of a minimum or a sum is another in numpy.
+            assert_same(np.asarray(got[1]) + values.dtype.type(0), results + values.dtype.type(0))
+            assert all(isinstance(part, subsweep.Array) == (kind is subsweep.Array) for part in got)
+
+
+@pytest.mark.parametrize("key", TYPES)
+def test_reduce_by_keys_of_another_type(dtype, key):
+    keys = np.sort(random_array(key, 3000, few=True, special=True))
+    heads = heads_of(keys)
+    for shape in ((3000,), (3000, 3), (3000, 2, 32)):
+        values = small(dtype, shape, "add")
+        unique, sums = subsweep.reduce_by_key(keys, values)
+        assert_same(unique, keys[heads])
+        assert_same(sums, exact(lambda a, **options: np.add.reduceat(a, heads, 0, **options), values))
+    # Of sorted keys the runs are those of numpy.unique.
+    assert_same(unique, np.unique(keys, return_index=True)[0] if keys.dtype.kind != "f" else unique)
+
+
+def test_runs_of_keys_that_are_equal_floats():
+    keys = np.array([np.nan, -np.nan, 0.0, -0.0, -0.0, 1.0, np.nan], np.float32)
+    values = np.arange(1, 8)
+    unique, sums = subsweep.reduce_by_key(keys, values)
+    assert_same(unique, keys[[0, 2, 5, 6]])
+    assert_same(sums, np.array([3, 12, 6, 7]))
+    unique, sums = subsweep.reduce_by_key(keys, values, order="total")
+    assert_same(unique, keys[[0, 1, 2, 3, 5, 6]])
+    assert_same(sums, np.array([1, 2, 3, 9, 6, 7]))
+    flags, counts = subsweep.reduce_by_key(np.array([True, True, False]), np.ones(3, np.int32))
+    assert_same(flags, np.array([True, False]))
+    assert_same(counts, np.array([2, 1], np.int32))
+
+
+def test_refused_keys_and_values():
+    for values, words in (([1, 2], "each of 3 keys"), (3, "each of 3 keys"), (np.ones((3, 65)), "rows of 65"), (np.ones((3, 0)), "rows of 0")):
+        with pytest.raises(ValueError, match=words):
+            subsweep.reduce_by_key([1, 2, 3], values)
+    with pytest.raises(TypeError, match="values is of bool"):
+        subsweep.reduce_by_key([1], [True])
+    with pytest.raises(ValueError, match="op is argmin"):
+        subsweep.reduce_by_key([1], [1], "argmin")
+    with pytest.raises(ValueError, match="one: keys.reshape"):
+        subsweep.reduce_by_key([[1]], [1])
 
 
 def test_diff(dtype, size):

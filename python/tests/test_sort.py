@@ -89,6 +89,40 @@ def test_segments_with_ends(dtype):
         subsweep.segmented_argsort(a, [0, 10], ends=[11])
 
 
+def rows_of_values(count):
+    """Values of sizes that a sort or a merge moves, and of others, which a gather does."""
+    numbers = np.arange(count)
+    yield from (numbers.astype(kind) for kind in (np.float32, np.int64, np.uint8, "S3"))
+    yield np.stack([numbers, -numbers], 1).astype(np.float32)
+    yield np.stack([numbers] * 3, 1).astype(np.uint8)
+    structures = np.zeros(count, [("x", "<f8"), ("y", "<i2")])
+    structures["x"] = numbers
+    yield structures
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_values_of_segments(dtype, descending):
+    a = random_array(dtype, 3000, few=True, special=True)
+    for begins, ends in [([5, 7, 7, 900], None), ([2000, 5, 7, 900, 2999, 100], [2900, 6, 7, 2000, 2998, 777]), ([], None)]:
+        order = np.arange(3000)
+        for begin, end in zip(begins, ends or [*begins[1:], 3000]):
+            if begin < end:
+                order[begin:end] = begin + argsorted(a[begin:end], descending=descending)
+        for values in rows_of_values(3000):
+            got = subsweep.segmented_sort(a, begins, ends=ends, descending=descending, values=values)
+            assert_same(got[0], a[order])
+            assert got[1].dtype == values.dtype
+            np.testing.assert_array_equal(got[1], values[order])
+        values = np.arange(3000).astype(np.float32)
+        on_device = subsweep.segmented_sort(subsweep.Array(a), begins, ends=ends, descending=descending, values=values)
+        assert all(isinstance(part, subsweep.Array) for part in on_device)
+        assert_same(on_device[0], a[order])
+        assert_same(on_device[1], values[order])
+    assert_same(subsweep.segmented_sort(a[:0], [0, 0], values=values[:0])[1], values[:0])
+    with pytest.raises(ValueError, match="each of 3000 keys"):
+        subsweep.segmented_sort(a, [0], values=values[1:])
+
+
 def test_lexsort(dtype):
     keys = [random_array(dtype, 3000, seed, few=True, special=True) for seed in range(3)]
     assert_same(subsweep.lexsort(keys), np.lexsort(keys))
@@ -214,6 +248,50 @@ def test_merge(dtype, size):
     a = np.sort(random_array(dtype, size, 1, special=True), kind="stable")
     b = np.sort(random_array(dtype, size // 2, 2, special=True), kind="stable")
     assert_same(subsweep.merge(a, b), np.sort(np.concatenate((a, b)), kind="stable"))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("order", ["numpy", "total"])
+def test_merge_of_values(dtype, order, descending):
+    options = {"order": order, "descending": descending}
+    halves = []
+    for seed, count in ((1, 3000), (2, 1001)):
+        half = random_array(dtype, count, seed, few=True, special=True)
+        halves.append(half[argsorted(half, order, descending)])
+    both = np.concatenate(halves)
+    sorting = argsorted(both, order, descending)
+    assert_same(subsweep.merge(*halves, **options), both[sorting])
+    for values in rows_of_values(len(both)):
+        keys, moved = subsweep.merge(*halves, **options, values=(values[:3000], values[3000:]))
+        assert_same(keys, both[sorting])
+        assert moved.dtype == values.dtype
+        np.testing.assert_array_equal(moved, values[sorting])
+    for kind in (np.float32, np.uint8):
+        values = np.arange(len(both)).astype(kind)
+        parts = values[:3000], values[3000:]
+        for on_device in (
+            subsweep.merge(*map(subsweep.Array, halves), **options, values=parts),
+            subsweep.merge(*halves, **options, values=[*map(subsweep.Array, parts)]),
+        ):
+            assert all(isinstance(part, subsweep.Array) for part in on_device)
+            assert_same(on_device[0], both[sorting])
+            assert_same(on_device[1], values[sorting])
+
+
+def test_values_of_merges_of_nothing_and_refused_ones():
+    keys, values = subsweep.merge([1, 2], [], values=([1.5, 2.5], np.empty(0)))
+    assert_same(keys, np.array([1.0, 2.0]))
+    assert_same(values, np.array([1.5, 2.5]))
+    keys, values = subsweep.merge([], [], values=(np.empty((0, 3), np.int32),) * 2)
+    assert keys.shape == (0,) and values.shape == (0, 3)
+    with pytest.raises(TypeError, match="no pair"):
+        subsweep.merge([1], [2], values=[3])
+    with pytest.raises(ValueError, match=r"values\[1\] has the shape \(1,\): give a value for each of 2"):
+        subsweep.merge([1], [2, 3], values=([1], [2]))
+    with pytest.raises(TypeError, match="give alike ones"):
+        subsweep.merge([1], [2], values=([1], [2.5]))
+    with pytest.raises(TypeError, match="refers to objects"):
+        subsweep.merge([1], [2], values=(np.array([{}]), np.array([{}])))
 
 
 def test_unique(dtype, size):

@@ -42,6 +42,27 @@ def test_cumsum(dtype, exclusive):
     assert_same(got, expected[:-1] if exclusive else expected[1:])
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_sums_of_float16_are_rounded_once(exclusive):
+    # More than a chunk; the sums are exact in float32, and at its end have more bits than a float16.
+    a = np.random.default_rng(6).choice(np.array([0, 2**-7, 3 * 2**-7], np.float16), 4_500_001)
+    exact = np.cumsum(a, dtype=np.float32)
+    expected = (exact - a if exclusive else exact).astype(np.float16)
+    for options in ({}, {"monotone": True}):
+        assert_same(whole(subsweep.cumsum_stream(parts(a, 5), exclusive=exclusive, **options)), expected)
+    for count in (1, 5, 1000):
+        assert_same(subsweep.reduce_stream(parts(a, count)), exact[-1].astype(np.float16))
+
+
+def test_monotone_sums():
+    a = np.random.default_rng(7).random(3_000_000).astype(np.float32) ** 30
+    sums = whole(subsweep.cumsum_stream(parts(a, 3), monotone=True))
+    assert np.all(np.diff(sums) >= 0)
+    np.testing.assert_allclose(sums, np.cumsum(a, dtype=np.float64), rtol=1e-4)
+    with pytest.raises(ValueError, match="monotone is for sums of floats"):
+        [*subsweep.cumsum_stream([[1, 2]], monotone=True)]
+
+
 def test_reduce(dtype):
     a = random_array(dtype, 100_000)
     assert_same(subsweep.reduce_stream(parts(a, 3), "min"), a.min())
