@@ -76,6 +76,12 @@ def vector(a: Any, name: str = "a") -> Numbers:
     return array
 
 
+def check_values(values: Numbers, keys: Numbers, name: str = "values") -> None:
+    """Refuse values of which there is not one, or a row, for each of `keys`."""
+    if values.ndim == 0 or len(values) != len(keys):
+        raise ValueError(f"{name} has the shape {values.shape}: give a value for each of {len(keys)} keys")
+
+
 def element(array: Numbers) -> str:
     """Return the native module's name of the type of `array`."""
     name = element_of(array.dtype)

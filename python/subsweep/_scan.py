@@ -14,6 +14,7 @@ from ._operands import (
     Numbers,
     addends,
     axes_last,
+    check_values,
     data,
     device_of,
     element,
@@ -376,8 +377,7 @@ def reduce_by_key(
     (array([7, 8, 7]), array([3, 3, 4]))
     """
     key_array, (array, dtype) = vector(keys, "keys"), addends(values, "values")
-    if array.ndim == 0 or len(array) != len(key_array):
-        raise ValueError(f"values has the shape {array.shape}: give a value for each of {len(key_array)} keys")
+    check_values(array, key_array)
     name, columns = operator_name(op, array), math.prod(array.shape[1:])
     if not 1 <= columns <= _MAX_COLUMNS:
         raise ValueError(f"values has rows of {columns} numbers: give 1 to {_MAX_COLUMNS} at a time")

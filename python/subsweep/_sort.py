@@ -13,6 +13,7 @@ from ._array import Array
 from ._fields import By, argsort_structures, is_structured, sort_structures
 from ._operands import (
     Numbers,
+    check_values,
     data,
     device_of,
     element,
@@ -72,8 +73,7 @@ def _argsort(
 def _values(values: Any, keys: Numbers, name: str = "values") -> Numbers:
     """Return a value, or a row, for each key of one dimension; of an Array as one."""
     array = unmasked(values, name)
-    if array.ndim == 0 or len(array) != len(keys):
-        raise ValueError(f"{name} has the shape {array.shape}: give a value for each of {len(keys)} keys")
+    check_values(array, keys, name)
     if array.dtype.hasobject:
         raise TypeError(f"{name} is of {array.dtype}, which refers to objects, and a sort moves bytes: use numpy.take")
     return like(keys, numbers(array, name)) if isinstance(keys, Array) else array
@@ -289,12 +289,12 @@ def segmented_sort(
     """
     array = vector(a)
     begins, ends32 = _disjoint(segments, ends, len(array))
-    is_moved = len(begins) > 0 and len(array) > 0
+    is_sorted = len(begins) == 0 or len(array) == 0
     if values is None:
-        return _sorted(array, descending, order, begins, None, ends32) if is_moved else like(array, np.array(array))
+        return like(array, np.array(array)) if is_sorted else _sorted(array, descending, order, begins, None, ends32)
     moved = _values(values, array)
     array = like(moved, array)
-    if not is_moved:
+    if is_sorted:
         return like(array, np.array(array)), like(moved, np.array(moved))
     return _sorted_pairs(array, moved, descending, order, begins, ends32)
 
