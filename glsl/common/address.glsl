@@ -31,10 +31,13 @@ bool is_null(Words words) {
 
 // `address` + `count` * `size`, in bytes, in 64 bits.
 uvec2 advance(uvec2 address, uint count, uint size) {
-    uvec2 offset = wide_product(count, size);
-    uint carry;
-    uint low = uaddCarry(address.x, offset.x, carry);
-    return uvec2(low, address.y + offset.y + carry);
+    return wide_sum(address, wide_product(count, size));
+}
+
+// The same for a 64-bit count in two words, low word first.
+uvec2 advance(uvec2 address, uvec2 count, uint size) {
+    uvec2 advanced = advance(address, count.x, size);
+    return uvec2(advanced.x, advanced.y + count.y * size);
 }
 
 // `words` advanced by `count` runs of `run_length` words.
@@ -42,10 +45,8 @@ Words advance_words(Words words, uint count, uint run_length) {
     return Words(advance(uvec2(words), count, run_length * 4));
 }
 
-// The same for a 64-bit count in two words, low word first.
 Words advance_words(Words words, uvec2 count, uint run_length) {
-    uvec2 address = advance(uvec2(words), count.x, run_length * 4);
-    return Words(uvec2(address.x, address.y + count.y * run_length * 4));
+    return Words(advance(uvec2(words), count, run_length * 4));
 }
 
 #endif

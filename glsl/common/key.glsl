@@ -112,10 +112,8 @@ Words advance_keys(Words keys, uint count, uint run_length) {
     return Words(advance(uvec2(keys), count, run_length * KEY_SIZE));
 }
 
-// The same for a 64-bit count in two words, low word first.
-Words advance_keys(Words keys, uvec2 count) {
-    uvec2 address = advance(uvec2(keys), count.x, KEY_SIZE);
-    return Words(uvec2(address.x, address.y + count.y * KEY_SIZE));
+Words advance_keys(Words keys, uvec2 count, uint run_length) {
+    return Words(advance(uvec2(keys), count, run_length * KEY_SIZE));
 }
 
 // The key's order: an unsigned number that compares as the key does.

@@ -12,6 +12,9 @@
 //   t(x) >= t(e(c)) >= c - DEVIATION            so that c < b + 1
 //   t(x) <= t(e(c + 1)) <= c + 1 + DEVIATION    so that c > b - 1, and b is the bin, whatever the errors of edges and t.
 //
+// Floats in no bin are known by t as well. Below the first edge no t is above t(e(0)) = 0, and beyond the last one none is below
+// t(e(BIN_COUNT)), which no value in range exceeds. So t(x) < 0 and t(x) > BIN_COUNT + DEVIATION are of no bin.
+//
 // Integers have t(x) = (x - first edge + 1/2) * bins per unit, and bin c none above t(e(c + 1) - 1): bins as wide as one
 // integer are certain, too. t - c is exact where it is less than 1/2, since t and c are then within twice each other.
 //
@@ -79,6 +82,8 @@ layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 16;
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
 // Whether the deviation of the edges is known: each workgroup has looked at all of them.
 const bool HAS_DEVIATION = EVEN && SHARED_EDGES != 0;
+// Whether values in no bin are known by t.
+const bool GUESSES_RANGE = HAS_DEVIATION && NUMBERS == FLOAT;
 // Values that a workgroup loads at a time, and those of a round of such loads, which are in flight together.
 const uint GROUP_VALUES = 4 * WORKGROUP_SIZE;
 const uint ROUND_VALUES = LOADS_IN_FLIGHT * WORKGROUP_SIZE;
@@ -111,6 +116,15 @@ layout(push_constant, std430) uniform Push {
 shared uint s_counts[COPIES * COUNTERS + 1];
 const uint DEVIATION_WORD = SHARED_EDGES * VALUE_WORDS;
 shared uint s_edges[DEVIATION_WORD + 1];
+
+// In place of a number of values: all of them exist.
+const uint ALL_EXIST = ~0;
+// The bin of a value that is in none.
+const uint NO_BIN = ~0;
+
+bool exists(uint i, uint value_count) {
+    return value_count == ALL_EXIST || i < value_count;
+}
 
 bvec4 both(bvec4 one, bvec4 other) {
     return bvec4(uvec4(one) & uvec4(other));
@@ -324,8 +338,8 @@ struct Range {
     // Whether a bin is guessed: neither the quotient nor a distance within the range overflows.
     bool is_guessed;
     float bins_per_unit;
-    // At least 1/2 if no guess is certain.
-    float deviation;
+    // How far from the middle of a bin t may be for the guess to be certain; negative if none is.
+    float certain_radius;
 };
 
 Range load_range() {
@@ -335,14 +349,18 @@ Range load_range() {
     float size = distances_of(all_of(last), first, shift).x;
     // A NaN is not between them.
     bool is_guessed = size > 1e-30 && size < 1e38;
-    return Range(first, key_of(first), key_of(last), shift, is_guessed, float(BIN_COUNT) / size, 1);
+    float bins_per_unit = is_guessed ? float(BIN_COUNT) / size : 0;
+    return Range(first, key_of(first), key_of(last), shift, is_guessed, bins_per_unit, -1);
 }
 
-// t of values in range; 0 where no bin is guessed, so that the deviation is at least 1. Without contraction, so that it is the
-// same number for an edge and for a value.
+// t of values. Without contraction, so that it is the same number for an edge and for a value.
 vec4 bins_from_first(Values values, Range range) {
-    precise vec4 t = (distances_of(values, range.first, range.shift) + (NUMBERS == FLOAT ? 0.0 : 0.5)) * range.bins_per_unit;
-    return range.is_guessed ? t : vec4(0);
+    vec4 distances = distances_of(values, range.first, range.shift);
+    if (NUMBERS != FLOAT) {
+        distances += 0.5;
+    }
+    precise vec4 t = distances * range.bins_per_unit;
+    return t;
 }
 
 // The deviation of edge `e`, as the bits of a float that is not negative: they have the order of floats.
@@ -357,9 +375,9 @@ void add(uint counter, uint count) {
     atomicAdd(push.counts.word[counter], count);
 }
 
-void count_value(bool is_counted, uint i, uint bin, uint weight) {
+void count_value(uint i, uint bin, uint weight) {
     uint counter = i % COLUMN_COUNT * BIN_COUNT + bin;
-    if (is_counted) {
+    if (bin < BIN_COUNT) {
         if (COPIES != 0) {
             atomicAdd(s_counts[counter * COPIES + (gl_LocalInvocationIndex & (COPIES - 1))], weight);
         } else {
@@ -384,16 +402,21 @@ uvec4 positions_in(uint begin) {
 }
 
 uint load_word(Words source, uint i, uint value_count) {
-    if (i >= value_count) {
+    if (!exists(i, value_count)) {
         return 0;
     }
     return source.word[i];
 }
 
+// Whether all values of a group exist.
+bool is_whole(uint begin, uint value_count) {
+    return value_count == ALL_EXIST || begin + GROUP_VALUES <= value_count;
+}
+
 // The invocation's words of the group that begins at word `begin` of the tile; 0 for those that do not exist.
 uvec4 load_words(Words source, uint begin, uint value_count) {
     uvec4 words;
-    if (QUAD_ACCESS && begin + GROUP_VALUES <= value_count) {
+    if (QUAD_ACCESS && is_whole(begin, value_count)) {
         words = turned(Quads(uvec2(source)).quad[begin / 4 + gl_LocalInvocationIndex]);
     } else {
         uvec4 i = positions_in(begin);
@@ -409,7 +432,7 @@ uint first_index;
 
 Value load_value(uint i, uint value_count) {
     Value value = Value(0);
-    if (i < value_count) {
+    if (exists(i, value_count)) {
         value = computed_key(push.source, first_index + i, push.data);
     }
     return value;
@@ -423,7 +446,7 @@ Values load_group(Words source, uint begin, uint value_count) {
 }
 #elif defined WIDE
 Value load_value(Words source, uint i, uint value_count) {
-    if (i >= value_count) {
+    if (!exists(i, value_count)) {
         return uvec2(0);
     }
     return load_element(source, i);
@@ -431,7 +454,7 @@ Value load_value(Words source, uint i, uint value_count) {
 
 // As load_words(), of two words each.
 Values load_group(Words source, uint begin, uint value_count) {
-    if (QUAD_ACCESS && begin + GROUP_VALUES <= value_count) {
+    if (QUAD_ACCESS && is_whole(begin, value_count)) {
         Quads quads = Quads(uvec2(source));
         uint first = (begin / 4 + gl_LocalInvocationIndex) * 2;
         uvec4 earlier = quads.quad[first];
@@ -452,6 +475,49 @@ const Values NONE = Values(uvec4(0), uvec4(0));
 const Values NONE = uvec4(0);
 #endif
 
+bvec4 are_in_range(Values keys, Range range) {
+    return both(are_at_most(all_of(range.first_key), keys), are_at_most(keys, all_of(range.last_key)));
+}
+
+// Whether each t is certainly of the bin that it is in, the one that begins at `bin`. t - bin is exact.
+bvec4 are_certain(vec4 t, vec4 bin, Range range) {
+    precise vec4 from_middle = t - bin - 0.5;
+    return lessThan(abs(from_middle), vec4(range.certain_radius));
+}
+
+// The bins of values, or NO_BIN, by their keys. Every lane of the subgroup must call it.
+uvec4 bins_by_keys(Values values, bvec4 exist, Range range) {
+    Values keys = keys_of(values);
+    bvec4 is_counted = both(exist, are_in_range(keys, range));
+    // Any value in range in place of others, so that all lanes take part.
+    keys = chosen(all_of(range.first_key), keys, is_counted);
+    uvec4 bins;
+    if (EVEN) {
+        vec4 t = bins_from_first(chosen(all_of(range.first), values, is_counted), range);
+        bins = min(uvec4(t), BIN_COUNT - 1);
+        bvec4 is_certain = are_certain(t, vec4(bins), range);
+        if (!HAS_DEVIATION || subgroupAny(any(both(is_counted, not(is_certain))))) {
+            bins = each_corrected(bins, keys);
+        }
+    } else {
+        bins = search(keys);
+    }
+    return mix(uvec4(NO_BIN), bins, is_counted);
+}
+
+// The bins of values, or others than bins. Every lane of the subgroup must call it.
+uvec4 bins_of(Values values, bvec4 exist, Range range) {
+    if (GUESSES_RANGE) {
+        vec4 t = clamp(bins_from_first(values, range), -0.5, BIN_COUNT + 0.5);
+        vec4 bin = floor(t);
+        if (!subgroupAny(any(both(exist, not(are_certain(t, bin, range)))))) {
+            // Bin -1 is NO_BIN.
+            return mix(uvec4(NO_BIN), uvec4(ivec4(bin)), exist);
+        }
+    }
+    return bins_by_keys(values, exist, range);
+}
+
 // Counts the values of a group that are in range. Every invocation of the workgroup must call it.
 void count_group(Values values, Words weights, uint begin, uint value_count, Range range) {
     uvec4 i = positions_in(begin);
@@ -459,61 +525,45 @@ void count_group(Values values, Words weights, uint begin, uint value_count, Ran
     if (WEIGHTED) {
         added = load_words(weights, begin, value_count);
     }
-    Values keys = keys_of(values);
-    bvec4 is_counted = both(lessThan(i, uvec4(value_count)),
-        both(are_at_most(all_of(range.first_key), keys), are_at_most(keys, all_of(range.last_key))));
-    // Any value in range in place of others, so that all lanes take part.
-    keys = chosen(all_of(range.first_key), keys, is_counted);
-    uvec4 bins;
-    if (EVEN) {
-        vec4 t = bins_from_first(chosen(all_of(range.first), values, is_counted), range);
-        bins = min(uvec4(t), BIN_COUNT - 1);
-        precise vec4 above = t - vec4(bins);
-        // Exact where `above` does not decide alone.
-        precise vec4 below = 1 - above;
-        vec4 deviation = vec4(range.deviation);
-        bvec4 is_certain = both(greaterThan(above, deviation), greaterThan(below, deviation));
-        if (!HAS_DEVIATION || subgroupAny(any(both(is_counted, not(is_certain))))) {
-            bins = each_corrected(bins, keys);
-        }
-    } else {
-        bins = search(keys);
-    }
-    count_value(is_counted.x, i.x, bins.x, added.x);
-    count_value(is_counted.y, i.y, bins.y, added.y);
-    count_value(is_counted.z, i.z, bins.z, added.z);
-    count_value(is_counted.w, i.w, bins.w, added.w);
+    bvec4 exist = bvec4(exists(i.x, value_count), exists(i.y, value_count), exists(i.z, value_count), exists(i.w, value_count));
+    uvec4 bins = bins_of(values, exist, range);
+    count_value(i.x, bins.x, added.x);
+    count_value(i.y, bins.y, added.y);
+    count_value(i.z, bins.z, added.z);
+    count_value(i.w, bins.w, added.w);
 }
 
 // Counts the values of a tile. Every invocation of the workgroup must call it.
 void count_tile(Words source, Words weights, uint value_count, Range range) {
+    uint begin = 0;
     // Up to four groups at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
     // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
-    [[dont_unroll]] for (uint begin = 0; begin < value_count; begin += ROUND_VALUES) {
+    [[dont_unroll]] for (; begin + ROUND_VALUES <= value_count; begin += ROUND_VALUES) {
         uint second_begin = begin + GROUP_VALUES;
         uint third_begin = second_begin + GROUP_VALUES;
         uint fourth_begin = third_begin + GROUP_VALUES;
-        Values first = load_group(source, begin, value_count);
+        Values first = load_group(source, begin, ALL_EXIST);
         Values second = NONE;
         Values third = NONE;
         Values fourth = NONE;
         if (LOADS_IN_FLIGHT > 4) {
-            second = load_group(source, second_begin, value_count);
+            second = load_group(source, second_begin, ALL_EXIST);
         }
         if (LOADS_IN_FLIGHT > 8) {
-            third = load_group(source, third_begin, value_count);
-            fourth = load_group(source, fourth_begin, value_count);
+            third = load_group(source, third_begin, ALL_EXIST);
+            fourth = load_group(source, fourth_begin, ALL_EXIST);
         }
-        count_group(first, weights, begin, value_count, range);
-        if (LOADS_IN_FLIGHT > 4 && second_begin < value_count) {
-            count_group(second, weights, second_begin, value_count, range);
+        count_group(first, weights, begin, ALL_EXIST, range);
+        if (LOADS_IN_FLIGHT > 4) {
+            count_group(second, weights, second_begin, ALL_EXIST, range);
         }
-        if (LOADS_IN_FLIGHT > 8 && third_begin < value_count) {
-            count_group(third, weights, third_begin, value_count, range);
+        if (LOADS_IN_FLIGHT > 8) {
+            count_group(third, weights, third_begin, ALL_EXIST, range);
+            count_group(fourth, weights, fourth_begin, ALL_EXIST, range);
         }
-        if (LOADS_IN_FLIGHT > 8 && fourth_begin < value_count) {
-            count_group(fourth, weights, fourth_begin, value_count, range);
-        }
+    }
+    [[dont_unroll]] for (; begin < value_count; begin += GROUP_VALUES) {
+        count_group(load_group(source, begin, value_count), weights, begin, value_count, range);
     }
 }
 
@@ -558,7 +608,9 @@ void main() {
             atomicMax(s_edges[DEVIATION_WORD], deviation);
         }
         barrier();
-        range.deviation = uintBitsToFloat(s_edges[DEVIATION_WORD]);
+        // Less by more than the rounding of both sides of the comparison.
+        float radius = 0.5 - uintBitsToFloat(s_edges[DEVIATION_WORD]) - 1.0 / (1 << 22);
+        range.certain_radius = range.is_guessed ? radius : -1;
     }
 
     do {

@@ -3,21 +3,21 @@
 // A workgroup merges a tile of the result. The tile begins and ends on two diagonals of the merge path, the way through the
 // grid of a's and b's keys that the result takes; a search on each finds how many keys are a's before it, by as many tests
 // at a time as a subgroup has lanes. Those of the tile are copied to shared memory, where each invocation finds its own
-// diagonal by halving and merges some keys one by one. The places of the tile's keys are then read in their new order.
-// Accesses are words, since the tile's part of each array begins at any key; neighbouring lanes access neighbouring ones.
-// With ROUNDS an invocation loads several before it uses the first.
+// diagonal by halving and merges some keys one by one, into registers. By way of shared memory they are stored in order, and
+// values follow the places that their keys had. Accesses are words, since the tile's part of each array begins at any key;
+// neighbouring lanes access neighbouring ones. With ROUNDS an invocation loads several before it uses the first.
 //
 // With FUNCTIONS keys are elements of the caller's, which compare by `less`. It reads them by address, so that none is in
 // shared memory: the elements of a tile stay in caches, and their words move as those of values do.
 //
-//   s_keys     | a's keys of the tile | b's keys |
+//   s_keys     | a's keys of the tile | b's keys |, then the merged keys
 //   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
 //
 // Dispatch: a workgroup for each TILE_ITEMS keys of both arrays together.
 // Reads:    a and b, a_count and b_count keys; a_values and b_values, WORDS_PER_VALUE words for each key; indirect_counts,
 //           a_count and b_count, where it is not null; with FUNCTIONS data.
 // Writes:   destination, the keys of both; destination_values, likewise.
-// Shared:   KEY_WORDS words and a half for each key of a tile, with FUNCTIONS half a word, and 4 words.
+// Shared:   KEY_WORDS words for each key of a tile, with values half a word more, with FUNCTIONS half a word; and 5 words.
 // Limits:   2^32 - 1 tiles; without WIDE_OFFSETS, and of counts on the device, 2^32 - 1 keys together; a tile is up to 2^16
 //           keys, and 2^15 words of values and elements for each invocation, since LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
@@ -36,6 +36,7 @@
 #else
 #include "common/key.glsl"
 #endif
+#include "common/counts.glsl"
 #include "common/dispatch.glsl"
 
 // Even.
@@ -46,8 +47,13 @@ layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 8;
 #endif
 // 0 without values. A constant, so that the compiler divides by multiplication.
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
-// Whether there may be 2^32 keys and more. A constant, since CPU drivers take longer for the search in 64 bits.
-layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
+
+// Whether values, or elements, follow the places of keys.
+#ifdef FUNCTIONS
+const bool MOVES_ROWS = true;
+#else
+const bool MOVES_ROWS = WORDS_PER_VALUE > 0;
+#endif
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 #ifdef ROUNDS
@@ -76,7 +82,7 @@ layout(push_constant, std430) uniform Push {
 // In numpy's order the keys, since several may have one order; else their orders.
 shared Key s_keys[TILE_ITEMS];
 #endif
-shared uint s_places[TILE_ITEMS / 2];
+shared uint s_places[MOVES_ROWS ? TILE_ITEMS / 2 : 1];
 shared uvec2 s_begins[2];
 
 #ifdef FUNCTIONS
@@ -100,21 +106,13 @@ bool goes_before(uvec2 of_a, uvec2 of_b) {
     return !comes_before(of_b, of_a);
 }
 #else
-Key key_at(uvec2 keys, uint index) {
-    return load_key(Words(advance(keys, index, 4 * KEY_WORDS)), 0);
-}
-
 // The key as it is in shared memory.
 Key shared_form(Key key) {
     return KEY_NUMBERS == NUMPY_FLOAT ? key : ordered(key);
 }
 
-Key load_shared(uint place) {
-    return s_keys[min(place, TILE_ITEMS - 1)];
-}
-
 Key order_at(uint place) {
-    Key key = load_shared(place);
+    Key key = s_keys[min(place, TILE_ITEMS - 1)];
     return KEY_NUMBERS == NUMPY_FLOAT ? compared(key) : key;
 }
 
@@ -128,7 +126,7 @@ bool goes_before(uvec2 of_a, uvec2 of_b) {
 
 // Key `place` of a tile, whose first keys are a's.
 Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
-    return key_at(place < a_extent ? a : b, place < a_extent ? place : place - a_extent);
+    return load_key(Words(place < a_extent ? a : b), place < a_extent ? place : place - a_extent);
 }
 
 void store_merged(Words destination, uint item, Key merged) {
@@ -138,41 +136,12 @@ void store_merged(Words destination, uint item, Key merged) {
 
 #include "merge/path.glsl"
 
-// Of numbers of keys: without WIDE_OFFSETS the high words are 0, and are not computed.
-uvec2 count_sum(uvec2 a, uvec2 b) {
-    if (!WIDE_OFFSETS) {
-        return uvec2(a.x + b.x, 0);
-    }
-    return wide_sum(a, b);
-}
-
-uvec2 count_difference(uvec2 a, uvec2 b) {
-    if (!WIDE_OFFSETS) {
-        return uvec2(a.x - b.x, 0);
-    }
-    return wide_difference(a, b);
-}
-
-uvec2 count_min(uvec2 a, uvec2 b) {
-    if (!WIDE_OFFSETS) {
-        return uvec2(min(a.x, b.x), 0);
-    }
-    return is_less(b, a) ? b : a;
-}
-
-Words advance_rows(Words rows, uvec2 count, uint row_words) {
-    if (!WIDE_OFFSETS) {
-        return advance_words(rows, count.x, row_words);
-    }
-    return advance_words(rows, count, row_words);
-}
-
 // The number of a's keys before a diagonal, on which as many keys are merged. Every lane of the subgroup must call it.
 uvec2 keys_of_a(uvec2 diagonal, uvec2 a_count, uvec2 b_count) {
     uvec2 low = count_difference(diagonal, count_min(diagonal, b_count));
     uvec2 high = count_min(diagonal, a_count);
-    Words a = advance_rows(push.a, low, KEY_WORDS);
-    Words b = advance_rows(push.b, count_difference(diagonal, high), KEY_WORDS);
+    Words a = advance_words(push.a, low, KEY_WORDS);
+    Words b = advance_words(push.b, count_difference(diagonal, high), KEY_WORDS);
     uvec2 extent = count_difference(high, low);
     if (!WIDE_OFFSETS) {
         return uvec2(low.x + pairs_before_path(a, b, KEY_WORDS, extent.x), 0);
@@ -187,9 +156,8 @@ uint place_of(uint item) {
 // Word `index` of a tile's merged rows, of `row_words` words each.
 uint row_word(uvec2 a, uvec2 b, uint a_extent, uint row_words, uint index) {
     uint place = place_of(index / row_words);
-    bool is_of_a = place < a_extent;
-    Words rows = Words(is_of_a ? a : b);
-    uint row = is_of_a ? place : place - a_extent;
+    Words rows = Words(place < a_extent ? a : b);
+    uint row = place < a_extent ? place : place - a_extent;
     return rows.word[row * row_words + index % row_words];
 }
 
@@ -227,6 +195,7 @@ void main() {
     if (int(last.y) < 0) {
         return;
     }
+    first = narrowed(first);
     uint extent = min(TILE_ITEMS - 1, last.y > 0 ? ~0u : last.x) + 1;
     for (uint side = gl_SubgroupID; side < 2; side += gl_NumSubgroups) {
         uvec2 begin = keys_of_a(count_sum(first, uvec2(side * extent, 0)), a_count, b_count);
@@ -236,14 +205,14 @@ void main() {
     }
     barrier();
     // Arrays that are not sorted may have the end before the begin, or too far behind it.
-    uvec2 a_begin = s_begins[0];
+    uvec2 a_begin = narrowed(s_begins[0]);
     uvec2 a_end = count_min(s_begins[1], count_sum(a_begin, uvec2(extent, 0)));
     uint a_extent = count_difference(a_end, count_min(a_begin, a_end)).x;
     uvec2 b_begin = count_difference(first, a_begin);
     uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
-    uvec2 a = uvec2(advance_rows(push.a, a_begin, KEY_WORDS));
-    uvec2 b = uvec2(advance_rows(push.b, b_begin, KEY_WORDS));
+    uvec2 a = uvec2(advance_words(push.a, a_begin, KEY_WORDS));
+    uvec2 b = uvec2(advance_words(push.b, b_begin, KEY_WORDS));
 #ifdef FUNCTIONS
     first_of_a = a;
     first_of_b = b;
@@ -283,22 +252,44 @@ void main() {
     Key of_a = order_at(a_place);
     Key of_b = order_at(b_place);
     uint places = 0;
-    [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+#ifndef FUNCTIONS
+    Key merged[ITEMS_PER_INVOCATION];
+#endif
+#ifdef FUNCTIONS
+    // The caller's function is compiled once.
+    [[dont_unroll]]
+#else
+    [[unroll]]
+#endif
+    for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         bool is_of_a = b_place >= extent || a_place < a_extent && !comes_before(of_b, of_a);
         uint place = is_of_a ? a_place : b_place;
+#ifndef FUNCTIONS
+        if (KEY_NUMBERS == NUMPY_FLOAT) {
+            merged[i] = s_keys[min(place, TILE_ITEMS - 1)];
+        } else {
+            merged[i] = is_of_a ? of_a : of_b;
+        }
+#endif
         Key next = order_at(place + 1);
         a_place = is_of_a ? place + 1 : a_place;
         b_place = is_of_a ? b_place : place + 1;
         of_a = is_of_a ? next : of_a;
         of_b = is_of_a ? of_b : next;
         places = places >> 16 | place << 16;
-        if (i % 2 != 0) {
+        if (MOVES_ROWS && i % 2 != 0) {
             s_places[(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION + i) / 2] = places;
         }
     }
     barrier();
+#ifndef FUNCTIONS
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        s_keys[gl_LocalInvocationIndex * ITEMS_PER_INVOCATION + i] = merged[i];
+    }
+    barrier();
+#endif
 
-    Words destination = advance_rows(push.destination, first, KEY_WORDS);
+    Words destination = advance_words(push.destination, first, KEY_WORDS);
 #ifdef FUNCTIONS
     move_rows(a, b, a_extent, KEY_WORDS, destination, extent);
 #else
@@ -307,7 +298,7 @@ void main() {
     for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
         Key keys[LOADS_IN_FLIGHT];
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            keys[k] = load_shared(place_of(i + k * WORKGROUP_SIZE));
+            keys[k] = s_keys[i + k * WORKGROUP_SIZE];
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
             store_merged(destination, i + k * WORKGROUP_SIZE, keys[k]);
@@ -315,14 +306,14 @@ void main() {
     }
 #endif
     for (; i < extent; i += WORKGROUP_SIZE) {
-        store_merged(destination, i, load_shared(place_of(i)));
+        store_merged(destination, i, s_keys[i]);
     }
 #endif
     if (WORDS_PER_VALUE == 0) {
         return;
     }
-    uvec2 a_values = uvec2(advance_rows(push.a_values, a_begin, WORDS_PER_VALUE));
-    uvec2 b_values = uvec2(advance_rows(push.b_values, b_begin, WORDS_PER_VALUE));
-    Words destination_values = advance_rows(push.destination_values, first, WORDS_PER_VALUE);
+    uvec2 a_values = uvec2(advance_words(push.a_values, a_begin, WORDS_PER_VALUE));
+    uvec2 b_values = uvec2(advance_words(push.b_values, b_begin, WORDS_PER_VALUE));
+    Words destination_values = advance_words(push.destination_values, first, WORDS_PER_VALUE);
     move_rows(a_values, b_values, a_extent, WORDS_PER_VALUE, destination_values, extent);
 }

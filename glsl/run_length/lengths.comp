@@ -11,14 +11,11 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "common/address.glsl"
+#include "common/counts.glsl"
 #include "common/dispatch.glsl"
 #include "common/tiles.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
-
-layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
-
-const uint OFFSET_WORDS = WIDE_OFFSETS ? 2 : 1;
 
 layout(push_constant, std430) uniform Push {
     Words starts;

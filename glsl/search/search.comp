@@ -21,7 +21,7 @@
 // Dispatch: tile_count workgroups.
 // Reads:    sorted, up to sorted_count keys; needles, a key each; indirect_tiles, tile_count and last_extent, where it is
 //           not null; indirect_sorted_count, one word, where it is not null; with FUNCTIONS data.
-// Writes:   positions, a word for each needle, with WIDE_OFFSETS two.
+// Writes:   positions, OFFSET_WORDS for each needle.
 // Shared:   2^SHARED_STEPS keys; with FUNCTIONS nothing.
 // Limits:   2^32 - 1 tiles; without WIDE_OFFSETS less than 2^32 sorted keys; with ALONG_ROWS as many needles.
 // Pass model: none; the first line says the result.
@@ -41,6 +41,7 @@
 #else
 #include "common/key.glsl"
 #endif
+#include "common/counts.glsl"
 #include "common/dispatch.glsl"
 #include "common/tiles.glsl"
 
@@ -52,10 +53,8 @@ layout(constant_id = ID_UPPER) const bool UPPER = false;
 // Steps whose keys are in shared memory, at least 1.
 layout(constant_id = ID_SHARED_STEPS) const uint SHARED_STEPS = 1;
 #endif
-// Whether each row is searched by itself.
+// Whether each row is searched by itself. Not with WIDE_OFFSETS.
 layout(constant_id = ID_ALONG_ROWS) const bool ALONG_ROWS = false;
-// Not with ALONG_ROWS.
-layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
 
 layout(push_constant, std430) uniform Push {
     Words sorted;
@@ -148,7 +147,7 @@ void main() {
     uint tile_items = ITEMS_PER_INVOCATION * WORKGROUP_SIZE;
     uint extent = tile + 1 < tiles.count ? tile_items : tiles.last_extent;
     Words needles = advance_words(push.needles, tile, tile_items * KEY_WORDS);
-    Words positions = advance_words(push.positions, tile, tile_items * (WIDE_OFFSETS ? 2 : 1));
+    Words positions = advance_words(push.positions, tile, tile_items * OFFSET_WORDS);
     [[dont_unroll]] for (uint begin = 0; begin < extent; begin += 4 * WORKGROUP_SIZE) {
         uvec4 item = begin + gl_LocalInvocationIndex + uvec4(0, 1, 2, 3) * WORKGROUP_SIZE;
         Key sought[4] = load_orders(needles, min(item, uvec4(extent - 1)));

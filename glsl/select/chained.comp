@@ -20,6 +20,7 @@
 #include "common/called.glsl"
 #endif
 #define SINGLE_PART
+#define NARROW_OFFSETS
 #include "select/tile.glsl"
 #include "common/look_back.glsl"
 

@@ -1,20 +1,15 @@
 // Tiles of a selection: load and test, rank, scatter.
 //
 // Counts within a tile are packed: those of the first part in the low half of a word, of the second in the high half.
-// Counts of several tiles and indices of elements have two words, low word first; without WIDE_OFFSETS the high one is 0,
-// and is neither loaded nor stored.
+// Counts of several tiles and indices of elements have OFFSET_WORDS.
 
+#include "common/counts.glsl"
 #include "common/dispatch.glsl"
 #include "common/main_path.glsl"
 #include "common/tiles.glsl"
 #include "common/workgroup_scan.glsl"
 #include "select/predicate.glsl"
 
-#ifdef SINGLE_PART
-const bool WIDE_OFFSETS = false;
-#else
-layout(constant_id = ID_WIDE_OFFSETS) const bool WIDE_OFFSETS = false;
-#endif
 #define WIDE_INDICES WIDE_OFFSETS
 #include "select/tile_keys.glsl"
 
@@ -24,8 +19,7 @@ layout(constant_id = ID_KEPT_VALUE_WORDS) const uint KEPT_VALUE_WORDS = 0;
 layout(constant_id = ID_KEPT_INDICES) const bool KEPT_INDICES = false;
 
 const bool TESTS_KEYS = PREDICATE == COMPARE || PREDICATE == UNIQUE;
-// Words of a count, and counts of a tile in `state`.
-const uint OFFSET_WORDS = WIDE_OFFSETS ? 2 : 1;
+// Counts of a tile in `state`.
 const uint COUNTED_PARTS = PARTS == 3 ? 2 : 1;
 
 // Numbers of elements in the first part, and of three parts in the second.
@@ -91,20 +85,6 @@ uint item_counts() {
 // after the previous use of the workgroup scan.
 uint rank_tile(out uint tile_counts) {
     return workgroup_exclusive_scan(subgroupAdd(item_counts()), tile_counts);
-}
-
-uvec2 sum(uvec2 a, uvec2 b) {
-    if (WIDE_OFFSETS) {
-        return wide_sum(a, b);
-    }
-    return uvec2(a.x + b.x, 0);
-}
-
-uvec2 difference(uvec2 a, uvec2 b) {
-    if (WIDE_OFFSETS) {
-        return wide_difference(a, b);
-    }
-    return uvec2(a.x - b.x, 0);
 }
 
 // Counts as words of their own.
@@ -179,13 +159,10 @@ Words begin_of(Begins begins, bool is_first, bool is_second) {
 // Stores the items of a tile. `before` are the counts of all earlier tiles, `totals` those of all tiles, of which PARTS
 // > 1 need the right ones. Every lane of the subgroup must call it.
 void scatter_tile(uint tile, uint extent, uint before_subgroup, Counts before, Counts totals) {
-    uvec2 first_index = uvec2(tile * TILE_ITEMS, 0);
-    if (WIDE_OFFSETS) {
-        first_index = wide_product(tile, TILE_ITEMS);
-    }
-    uvec2 rejected_before = difference(first_index, sum(before.first, before.second));
-    Begins begins = Begins(before.first, sum(totals.first, before.second),
-        sum(sum(totals.first, totals.second), rejected_before));
+    uvec2 first_index = narrowed(wide_product(tile, TILE_ITEMS));
+    uvec2 rejected_before = count_difference(first_index, count_sum(before.first, before.second));
+    Begins begins = Begins(before.first, count_sum(totals.first, before.second),
+        count_sum(count_sum(totals.first, totals.second), rejected_before));
     Begins elements = begins_of(push.destination, KEPT_WORDS, begins);
     Begins values = begins_of(push.destination_values, KEPT_VALUE_WORDS, begins);
     Begins indices = begins_of(push.destination_indices, OFFSET_WORDS, begins);
@@ -217,7 +194,7 @@ void scatter_tile(uint tile, uint extent, uint before_subgroup, Counts before, C
             }
             if (KEPT_INDICES) {
                 Words to_index = begin_of(indices, is_first, is_second);
-                store_kept(to_index, to, OFFSET_WORDS, sum(first_index, uvec2(item_index(k), 0)));
+                store_kept(to_index, to, OFFSET_WORDS, count_sum(first_index, uvec2(item_index(k), 0)));
             }
         }
     }

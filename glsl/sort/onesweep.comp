@@ -304,9 +304,9 @@ void main() {
                 publish(tile, bin, PREFIX, inclusive_prefix);
             }
             uvec2 offset = load_offset(push.bins, bin);
-            set_bin_offset(k, add_offset(offset, exclusive_prefix[k]));
+            set_bin_offset(k, count_sum(offset, uvec2(exclusive_prefix[k], 0)));
             if (has_next_portion) {
-                store_offset(push.next_bins, bin, add_offset(offset, inclusive_prefix));
+                store_offset(push.next_bins, bin, count_sum(offset, uvec2(inclusive_prefix, 0)));
             }
         }
         barrier();

@@ -14,7 +14,7 @@ shared uint s_bin_offset[HISTOGRAM_WORDS];
 
 // Sets the output offset of the first key of the invocation's bin `k`.
 void set_bin_offset(uint k, uvec2 offset) {
-    uvec2 base = subtract_offset(offset, bin_first[k]);
+    uvec2 base = count_difference(offset, uvec2(bin_first[k], 0));
     s_bin_offset[bin_index(k)] = base.x;
     if (WIDE_OFFSETS) {
         s_bin_offset[RADIX + bin_index(k)] = base.y;
@@ -23,7 +23,7 @@ void set_bin_offset(uint k, uvec2 offset) {
 
 // The output offset of the key with the digit `bin` and the rank `rank`.
 uvec2 scatter_offset(uint bin, uint rank) {
-    return add_offset(uvec2(s_bin_offset[bin], WIDE_OFFSETS ? s_bin_offset[RADIX + bin] : 0), rank);
+    return count_sum(uvec2(s_bin_offset[bin], WIDE_OFFSETS ? s_bin_offset[RADIX + bin] : 0), uvec2(rank, 0));
 }
 
 uint stored_index(uint i) {
@@ -64,7 +64,7 @@ void store_item_key(uint i, Key key, Words sorted, Digit digit) {
     keep_offset(i, bin, offset.x);
     if (is_written(sorted)) {
         // The offset may exceed 2^31, which an array index cannot.
-        store_key(advance_keys(sorted, offset), 0, key);
+        store_key(advance_keys(sorted, offset, 1), 0, key);
     }
 }
 

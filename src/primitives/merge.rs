@@ -144,9 +144,10 @@ impl MergeConfig {
         }
     }
 
-    /// Bytes of a key in shared memory, besides its place.
-    const fn shared_key_size(&self) -> u32 {
-        if self.functions.is_some() { 0 } else { self.element.size() as u32 }
+    /// Bytes of a key in shared memory, and of its place, where values or elements follow it.
+    const fn shared_item_size(&self) -> u32 {
+        let key = if self.functions.is_some() { 0 } else { self.element.size() as u32 };
+        if self.moved_words() > 0 { key + 2 } else { key }
     }
 
     /// Words of a key that move by places, as those of a value do.
@@ -270,8 +271,8 @@ impl Buffers<Merge> for MergeBuffers {
 /// left for the others.
 const MAX_MOVED_WORDS: u32 = 1 << 15;
 
-/// Bytes of shared memory besides those of each key: where a tile begins in `a`, and where it ends.
-const BEGINS_SIZE: u32 = 16;
+/// Bytes of shared memory besides those of each key: where a tile begins in `a`, where it ends, and a word in place of no places.
+const BEGINS_SIZE: u32 = 20;
 
 /// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -303,7 +304,7 @@ impl MergePolicy {
         let workgroup_size = capabilities.max_workgroup_invocations.min(tuned.workgroup_size);
         // As many as fit the shared memory of a small device.
         let room = capabilities.shared_memory_size.min(24 << 10) - BEGINS_SIZE;
-        let item_size = workgroup_size * (config.shared_key_size() + 2);
+        let item_size = workgroup_size * config.shared_item_size();
         let moved_items = MAX_MOVED_WORDS / config.moved_words().max(1);
         let items = (room / item_size.max(1)).min(tuned.items).min(moved_items) / 2 * 2;
         let KernelShape { loads_in_flight, subgroup_size, .. } = *tuned;
@@ -342,7 +343,7 @@ impl MergePolicy {
         )?;
         // Places in a tile have 16 bits.
         PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=0xffff)?;
-        let shared_size = self.tile_items() * (config.shared_key_size() + 2) + BEGINS_SIZE;
+        let shared_size = self.tile_items() * config.shared_item_size() + BEGINS_SIZE;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)
     }
 }

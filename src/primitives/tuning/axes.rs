@@ -74,7 +74,7 @@ impl TuningAxis {
                     &[4, 8, 16, 32, 64]
                 }
                 TunedPart::Difference => &[4, 8, 16, 32, 64, 128],
-                TunedPart::Merge => &[2, 4, 6, 8, 10, 12, 14, 16],
+                TunedPart::Merge => &[2, 4, 6, 8, 10, 12, 14, 16, 18, 22],
                 TunedPart::SegmentedCluster => &[8, 16, 32, 48, 64, 96, 128],
                 _ => &[1, 2, 4, 8, 12, 16, 24, 32],
             },

@@ -26,7 +26,7 @@ const MATRICES: [&str; 2] = ["drivers", "codegen"];
 const PLATFORMS: &str = "tools/platforms";
 
 /// Members of the workspace that only the full suite tests: they need crates that nothing else needs.
-const OTHERS: [&str; 3] = ["subsweep-peers-static", "subsweep-peers-vulkan", "subsweep-wgpu"];
+const OTHERS: [&str; 2] = ["subsweep-peers-vulkan", "subsweep-wgpu"];
 
 #[derive(Debug, Default, PartialEq)]
 struct Options {

@@ -222,10 +222,10 @@ impl<'g> Memory<'g> {
             let (word, shift) = place(index, self.bits);
             words[word] >> shift << (32 - self.bits)
         };
-        let rest = self.count..words.len() * (32 / self.bits as usize);
+        let mut rest = self.count..words.len() * (32 / self.bits as usize);
         let is_kept =
             |index: &usize| unpacked(*index) == GUARD >> place(*index, self.bits).1 << (32 - self.bits);
-        match rest.clone().find(|index| !is_kept(index)) {
+        match rest.find(|index| !is_kept(index)) {
             Some(index) => Err(format!("[{index}] of {} was written", self.count)),
             None => Ok((0..self.count).map(unpacked).collect()),
         }
