@@ -148,7 +148,12 @@ impl ElementType {
     /// Value of `KEY_NUMBERS` for keys in an order.
     #[doc(hidden)]
     pub const fn key_numbers(self, order: FloatOrder) -> u32 {
-        self.numbers() + (self.is_float() && matches!(order, FloatOrder::Numpy)) as u32
+        // Of a brain float NaNs are beyond another infinity.
+        let in_numpy_order = if matches!(self, Self::Bf16) { 2 } else { 1 };
+        match order {
+            FloatOrder::Numpy if self.is_float() => self.numbers() + in_numpy_order,
+            _ => self.numbers(),
+        }
     }
 
     /// Whether it is a floating-point type.

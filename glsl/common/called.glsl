@@ -54,6 +54,11 @@ Key computed_key(Words elements, uint index, Words data) {
 uvec2 element_at(uvec2 elements, uint index) {
     return advance(elements, index, 4 * SOURCE_WORDS);
 }
+
+// What sorted arrays have in place of keys: an element, known by its address.
+#define Key uvec2
+const uint KEY_SIZE = 4 * SOURCE_WORDS;
+#define advance_keys(elements, count, run_length) advance_words(elements, count, (run_length) * SOURCE_WORDS)
 #endif
 
 // Those of the caller's elements; what follows has others.

@@ -167,6 +167,19 @@ uint packed_at(Words elements, uint index) {
     return word_before(address).word[0] >> (address.x & 3) * 8 & PACKED_MASK;
 }
 
+// The words of the four elements of quad `quad` of an array that begins with a word of memory.
+uvec4 unpacked_quad(Words memory, uint quad) {
+    uvec4 bits;
+    if (PACKED_BITS == 8) {
+        uint word = memory.word[quad];
+        bits = uvec4(word, word >> 8, word >> 16, word >> 24);
+    } else {
+        uvec2 pair = uvec2(memory.word[quad * 2], memory.word[quad * 2 + 1]);
+        bits = uvec4(pair.x, pair.x >> 16, pair.y, pair.y >> 16);
+    }
+    return uvec4(unpacked(bits.x), unpacked(bits.y), unpacked(bits.z), unpacked(bits.w));
+}
+
 // Elements between the word of memory and the address.
 uint elements_before(uvec2 address) {
     return (address.x & 3) * 8 / PACKED_BITS;

@@ -2,7 +2,8 @@
 //
 // Bin b has the values from edge b on and below edge b + 1; the last bin has the last edge as well. Other values, and
 // NaNs, are in no bin. Values and edges are compared by their keys, unsigned numbers in the same order, so that no
-// driver's treatment of denormals matters. With WIDE values and edges have two words, the low one first.
+// driver's treatment of denormals matters. With WIDE values and edges have two words, the low one first. With PACKED values
+// have 8 or 16 bits in memory, and edges the words of `common/packed.glsl`.
 //
 // Bins of equal widths are guessed: t(x) = (x - first edge) * bins per unit, rounded twice, lies in bin floor(t). Edges
 // decide where the guess is not certain. Both operations are monotone, in any rounding mode: bin c, which has the values
@@ -62,6 +63,9 @@
 #include "common/stride.glsl"
 #include "common/tiles.glsl"
 #include "operator/names.glsl"
+#ifdef PACKED
+#include "common/packed.glsl"
+#endif
 
 layout(constant_id = ID_NUMBERS) const uint NUMBERS = UNSIGNED;
 layout(constant_id = ID_BIN_COUNT) const uint BIN_COUNT = 1;
@@ -94,6 +98,11 @@ const uint SIGN = 0x80000000;
 const uint VALUE_WORDS = 2;
 #else
 const uint VALUE_WORDS = 1;
+#endif
+#ifdef PACKED
+const uint VALUE_SIZE = PACKED_BITS / 8;
+#else
+const uint VALUE_SIZE = VALUE_WORDS * 4;
 #endif
 // The guess, its neighbor, and the halves of 2^16 bins.
 const uint MAX_STEPS = 18;
@@ -465,6 +474,23 @@ Values load_group(Words source, uint begin, uint value_count) {
     return four_of(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
         load_value(source, i.z, value_count), load_value(source, i.w, value_count));
 }
+#elif defined PACKED
+uint load_value(Words source, uint i, uint value_count) {
+    if (!exists(i, value_count)) {
+        return 0;
+    }
+    return unpacked(packed_at(source, i));
+}
+
+// As load_words(), of packed elements.
+Values load_group(Words source, uint begin, uint value_count) {
+    if (QUAD_ACCESS && is_whole(begin, value_count)) {
+        return turned(unpacked_quad(source, begin / 4 + gl_LocalInvocationIndex));
+    }
+    uvec4 i = positions_in(begin);
+    return uvec4(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
+        load_value(source, i.z, value_count), load_value(source, i.w, value_count));
+}
 #else
 #define load_group load_words
 #endif
@@ -615,7 +641,7 @@ void main() {
 
     do {
         uint value_count = (tile + 1 < tiles.count ? TILE_ROWS : tiles.last_extent) * COLUMN_COUNT;
-        Words source = advance_words(push.source, tile, TILE_ROWS * COLUMN_COUNT * VALUE_WORDS);
+        Words source = Words(advance(uvec2(push.source), tile, TILE_ROWS * COLUMN_COUNT * VALUE_SIZE));
         Words weights = push.weights;
         if (WEIGHTED) {
             weights = advance_words(weights, tile, TILE_ROWS * COLUMN_COUNT);

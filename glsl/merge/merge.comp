@@ -17,7 +17,7 @@
 // Reads:    a and b, a_count and b_count keys; a_values and b_values, WORDS_PER_VALUE words for each key; indirect_counts,
 //           a_count and b_count, where it is not null; with FUNCTIONS data.
 // Writes:   destination, the keys of both; destination_values, likewise.
-// Shared:   KEY_WORDS words for each key of a tile, with values half a word more, with FUNCTIONS half a word; and 5 words.
+// Shared:   KEY_WORDS words for each key of a tile, one with KEY_BITS, with values half a word more, with FUNCTIONS half a word; and 5 words.
 // Limits:   2^32 - 1 tiles; without WIDE_OFFSETS, and of counts on the device, 2^32 - 1 keys together; a tile is up to 2^16
 //           keys, and 2^15 words of values and elements for each invocation, since LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
@@ -29,10 +29,6 @@
 #ifdef FUNCTIONS
 #define USES_LESS
 #include "common/called.glsl"
-// The address of an element.
-#define Key uvec2
-#undef KEY_WORDS
-#define KEY_WORDS SOURCE_WORDS
 #else
 #include "common/key.glsl"
 #endif
@@ -108,12 +104,12 @@ bool goes_before(uvec2 of_a, uvec2 of_b) {
 #else
 // The key as it is in shared memory.
 Key shared_form(Key key) {
-    return KEY_NUMBERS == NUMPY_FLOAT ? key : ordered(key);
+    return ARE_IN_NUMPY_ORDER ? key : ordered(key);
 }
 
 Key order_at(uint place) {
     Key key = s_keys[min(place, TILE_ITEMS - 1)];
-    return KEY_NUMBERS == NUMPY_FLOAT ? compared(key) : key;
+    return ARE_IN_NUMPY_ORDER ? compared(key) : key;
 }
 
 bool comes_before(Key a, Key b) {
@@ -130,7 +126,7 @@ Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
 }
 
 void store_merged(Words destination, uint item, Key merged) {
-    store_key(destination, item, KEY_NUMBERS == NUMPY_FLOAT ? merged : unordered(merged));
+    store_key(destination, item, ARE_IN_NUMPY_ORDER ? merged : unordered(merged));
 }
 #endif
 
@@ -140,13 +136,13 @@ void store_merged(Words destination, uint item, Key merged) {
 uvec2 keys_of_a(uvec2 diagonal, uvec2 a_count, uvec2 b_count) {
     uvec2 low = count_difference(diagonal, count_min(diagonal, b_count));
     uvec2 high = count_min(diagonal, a_count);
-    Words a = advance_words(push.a, low, KEY_WORDS);
-    Words b = advance_words(push.b, count_difference(diagonal, high), KEY_WORDS);
+    Words a = advance_keys(push.a, low, 1);
+    Words b = advance_keys(push.b, count_difference(diagonal, high), 1);
     uvec2 extent = count_difference(high, low);
     if (!WIDE_OFFSETS) {
-        return uvec2(low.x + pairs_before_path(a, b, KEY_WORDS, extent.x), 0);
+        return uvec2(low.x + pairs_before_path(a, b, KEY_SIZE, extent.x), 0);
     }
-    return wide_sum(low, pairs_before_path(a, b, KEY_WORDS, extent));
+    return wide_sum(low, pairs_before_path(a, b, KEY_SIZE, extent));
 }
 
 uint place_of(uint item) {
@@ -211,8 +207,8 @@ void main() {
     uvec2 b_begin = count_difference(first, a_begin);
     uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
-    uvec2 a = uvec2(advance_words(push.a, a_begin, KEY_WORDS));
-    uvec2 b = uvec2(advance_words(push.b, b_begin, KEY_WORDS));
+    uvec2 a = uvec2(advance_keys(push.a, a_begin, 1));
+    uvec2 b = uvec2(advance_keys(push.b, b_begin, 1));
 #ifdef FUNCTIONS
     first_of_a = a;
     first_of_b = b;
@@ -265,7 +261,7 @@ void main() {
         bool is_of_a = b_place >= extent || a_place < a_extent && !comes_before(of_b, of_a);
         uint place = is_of_a ? a_place : b_place;
 #ifndef FUNCTIONS
-        if (KEY_NUMBERS == NUMPY_FLOAT) {
+        if (ARE_IN_NUMPY_ORDER) {
             merged[i] = s_keys[min(place, TILE_ITEMS - 1)];
         } else {
             merged[i] = is_of_a ? of_a : of_b;
@@ -289,9 +285,9 @@ void main() {
     barrier();
 #endif
 
-    Words destination = advance_words(push.destination, first, KEY_WORDS);
+    Words destination = advance_keys(push.destination, first, 1);
 #ifdef FUNCTIONS
-    move_rows(a, b, a_extent, KEY_WORDS, destination, extent);
+    move_rows(a, b, a_extent, SOURCE_WORDS, destination, extent);
 #else
     i = gl_LocalInvocationIndex;
 #ifdef ROUNDS

@@ -6,7 +6,7 @@
 // the last. The number of pairs before the path: the first of a's keys that does not go before its key of b. The lanes of a
 // subgroup test keys at equal distances, and search on between the last that goes before and the next one. Every lane of the
 // subgroup must call it.
-uint pairs_before_path(Words a, Words b, uint key_words, uint extent) {
+uint pairs_before_path(Words a, Words b, uint key_size, uint extent) {
     uint low = 0;
     uint high = extent;
     while (low < high) {
@@ -14,8 +14,8 @@ uint pairs_before_path(Words a, Words b, uint key_words, uint extent) {
         uint index = low + gl_SubgroupInvocationID * distance;
         bool is_before = index < high;
         if (is_before) {
-            uvec2 of_b = advance(uvec2(b), extent - 1 - index, 4 * key_words);
-            is_before = goes_before(advance(uvec2(a), index, 4 * key_words), of_b);
+            uvec2 of_b = advance(uvec2(b), extent - 1 - index, key_size);
+            is_before = goes_before(advance(uvec2(a), index, key_size), of_b);
         }
         uint count = subgroupBallotBitCount(subgroupBallot(is_before));
         high = count == 0 ? low : min(low + count * distance, high);
@@ -25,7 +25,7 @@ uint pairs_before_path(Words a, Words b, uint key_words, uint extent) {
 }
 
 // The same for any number of pairs. Of 2^32 and more the lanes test the last of every 2^32.
-uvec2 pairs_before_path(Words a, Words b, uint key_words, uvec2 extent) {
+uvec2 pairs_before_path(Words a, Words b, uint key_size, uvec2 extent) {
     uvec2 low = uvec2(0);
     uvec2 last = wide_difference(extent, uvec2(1, 0));
     while (any(notEqual(extent, uvec2(0)))) {
@@ -37,8 +37,8 @@ uvec2 pairs_before_path(Words a, Words b, uint key_words, uvec2 extent) {
         bool is_before = unit < units;
         if (is_before) {
             uvec2 index = wide_sum(low, is_wide ? uvec2(~0u, unit) : uvec2(unit, 0));
-            uvec2 of_b = uvec2(advance_words(b, wide_difference(last, index), key_words));
-            is_before = goes_before(uvec2(advance_words(a, index, key_words)), of_b);
+            uvec2 of_b = advance(uvec2(b), wide_difference(last, index), key_size);
+            is_before = goes_before(advance(uvec2(a), index, key_size), of_b);
         }
         uint count = subgroupBallotBitCount(subgroupBallot(is_before));
         uint begin = count == 0 ? 0 : (count - 1) * distance + 1;

@@ -42,16 +42,7 @@ void main() {
     [[unroll]] for (uint q = 0; q < UNITS_PER_INVOCATION; q++) {
         uint quad = (workgroup_index() * UNITS_PER_INVOCATION + q) * WORKGROUP_SIZE + gl_LocalInvocationIndex;
         if (before == 0 && quad * 4 + 4 <= count) {
-            uvec4 bits;
-            if (PACKED_BITS == 8) {
-                uint word = memory.word[quad];
-                bits = uvec4(word, word >> 8, word >> 16, word >> 24);
-            } else {
-                uvec2 pair = uvec2(memory.word[quad * 2], memory.word[quad * 2 + 1]);
-                bits = uvec4(pair.x, pair.x >> 16, pair.y, pair.y >> 16);
-            }
-            uvec4 words = uvec4(unpacked(bits.x), unpacked(bits.y), unpacked(bits.z), unpacked(bits.w));
-            Quads(uvec2(push.words)).quad[quad] = words;
+            Quads(uvec2(push.words)).quad[quad] = unpacked_quad(memory, quad);
         } else {
             [[unroll]] for (uint i = 0; i < 4; i++) {
                 if (quad * 4 + i < count) {

@@ -34,10 +34,6 @@
 #ifdef FUNCTIONS
 #define USES_LESS
 #include "common/called.glsl"
-// The address of an element.
-#define Key uvec2
-#undef KEY_WORDS
-#define KEY_WORDS SOURCE_WORDS
 #else
 #include "common/key.glsl"
 #endif
@@ -99,7 +95,7 @@ bool comes_before(Key a, Key b) {
 Key[4] load_orders(Words keys, uvec4 index) {
     Key orders[4];
     [[unroll]] for (uint i = 0; i < 4; i++) {
-        orders[i] = order_of(advance_words(keys, index[i], KEY_WORDS));
+        orders[i] = order_of(advance_keys(keys, index[i], 1));
     }
     return orders;
 }
@@ -139,14 +135,14 @@ void main() {
     // The last of the keys in shared memory.
     uint last = shared_steps == 0 ? 0 : count >> other_steps;
     [[dont_unroll]] for (uint k = gl_LocalInvocationIndex + 1; k <= last; k += WORKGROUP_SIZE) {
-        s_orders[k] = order_of(advance_words(push.sorted, (k << other_steps) - 1, KEY_WORDS));
+        s_orders[k] = order_of(advance_keys(push.sorted, (k << other_steps) - 1, 1));
     }
     barrier();
 #endif
 
     uint tile_items = ITEMS_PER_INVOCATION * WORKGROUP_SIZE;
     uint extent = tile + 1 < tiles.count ? tile_items : tiles.last_extent;
-    Words needles = advance_words(push.needles, tile, tile_items * KEY_WORDS);
+    Words needles = advance_keys(push.needles, tile, tile_items);
     Words positions = advance_words(push.positions, tile, tile_items * OFFSET_WORDS);
     [[dont_unroll]] for (uint begin = 0; begin < extent; begin += 4 * WORKGROUP_SIZE) {
         uvec4 item = begin + gl_LocalInvocationIndex + uvec4(0, 1, 2, 3) * WORKGROUP_SIZE;
@@ -173,7 +169,7 @@ void main() {
                 Key before[4];
                 [[unroll]] for (uint i = 0; i < 4; i++) {
                     uvec2 index = uvec2(~0u, min(next[i], blocks) - 1);
-                    before[i] = order_of(advance_words(push.sorted, index, KEY_WORDS));
+                    before[i] = order_of(advance_keys(push.sorted, index, 1));
                 }
                 high = stepped(high, next, uvec4(blocks), before, sought);
             }
@@ -184,14 +180,14 @@ void main() {
         [[unroll]] for (uint i = 0; i < 4; i++) {
             uint row = ALONG_ROWS ? min((tile * tile_items + item[i]) / push.needle_length, last_row) : 0;
             uvec2 first = WIDE_OFFSETS ? uvec2(0, high[i]) : wide_product(row, push.sorted_length);
-            rows[i] = uvec2(advance_words(push.sorted, wide_difference(first, uvec2(1, 0)), KEY_WORDS));
+            rows[i] = uvec2(advance_keys(push.sorted, wide_difference(first, uvec2(1, 0)), 1));
         }
         [[dont_unroll]] for (uint step = other_steps == 0 ? 0 : 1 << other_steps - 1; step > 0; step /= 2) {
             uvec4 next = position + step;
             Key before[4];
             if (ALONG_ROWS || WIDE_OFFSETS) {
                 [[unroll]] for (uint i = 0; i < 4; i++) {
-                    before[i] = order_of(advance_words(Words(rows[i]), min(next[i], counts[i]), KEY_WORDS));
+                    before[i] = order_of(advance_keys(Words(rows[i]), min(next[i], counts[i]), 1));
                 }
             } else {
                 before = load_orders(push.sorted, min(next, uvec4(count)) - 1);

@@ -128,7 +128,7 @@ void main() {
             uint high = min(diagonal, a_count);
             Words a = advance_words(push.source, pair + low, 1);
             Words b = advance_words(push.source, pair + a_count + diagonal - high, 1);
-            uint begin = low + pairs_before_path(a, b, 1, high - low);
+            uint begin = low + pairs_before_path(a, b, 4, high - low);
             if (subgroupElect()) {
                 s_begins[side] = begin;
             }

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, Workgroups, small_workgroup};
-use super::packed::{Extent, PackedForm};
+use super::packed::{self, Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
@@ -400,7 +400,7 @@ impl Primitive for Merge {
             ("WIDE_OFFSETS", config.has_large_counts.into()),
             ("LOADS_IN_FLIGHT", loads_in_flight),
         ];
-        let defines = [("KEY_WORDS", config.element.words()), ("ROUNDS", 1)];
+        let defines = [packed::key_define(config.element), ("ROUNDS", 1)];
         let (defines, constants) = match loads_in_flight {
             // Functions are compiled into the kernel of any number of loads.
             1 if config.functions.is_none() => (&defines[..1], &constants[..5]),
@@ -415,6 +415,10 @@ impl Primitive for Merge {
         let args = || Pipeline::declare(device, kernels::MERGE_ARGS.module(&[]), options);
         let args = config.has_indirect_count.then(args).transpose()?;
         Ok(Self { tile_items: policy.tile_items(), merge, args })
+    }
+
+    fn takes_packed(capabilities: &Capabilities, config: &MergeConfig, _: &MergePolicy) -> bool {
+        packed::has_access(capabilities, config.element)
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

@@ -15,10 +15,25 @@ use super::scan::ScanOperator;
 use super::scratch::{ScratchCursor, ScratchRequirements};
 use super::{Count, ElementType, FloatOrder};
 use crate::device::{
-    Access, AddressRange, Barrier, Device, MAX_WATCHED, Pipeline, PipelineOptions, Recorder, push,
+    Access, AddressRange, Barrier, Capabilities, Device, MAX_WATCHED, Pipeline, PipelineOptions, Recorder,
+    push,
 };
 use crate::error::Result;
-use crate::kernels;
+use crate::kernels::{self, Define};
+
+/// Whether kernels may read and write elements of 8 or 16 bits as they are.
+pub(super) const fn has_access(capabilities: &Capabilities, element: ElementType) -> bool {
+    match element.bits() {
+        8 => capabilities.enabled.storage_buffer8_bit_access,
+        16 => capabilities.enabled.storage_buffer16_bit_access,
+        _ => false,
+    }
+}
+
+/// The define of kernels that read and write keys of a type as they are.
+pub(super) const fn key_define(key: ElementType) -> Define {
+    if key.is_packed() { ("KEY_BITS", key.bits()) } else { ("KEY_WORDS", key.words()) }
+}
 
 /// What an unpacked word has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -69,7 +84,7 @@ impl PackedForm {
     }
 
     /// The specialization of `glsl/common/packed.glsl`.
-    fn constants(self) -> [(&'static str, u32); 3] {
+    pub(super) fn constants(self) -> [(&'static str, u32); 3] {
         let numbers = match self.element {
             ElementType::I8 | ElementType::I16 => 1,
             ElementType::F16 => 2,

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::arguments::Arguments;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::packed::{Extent, PackedForm};
+use super::packed::{self, Extent, PackedForm};
 use super::plan::{Algorithm, Buffers, Checked, Counts, Plan, Primitive, Recordable, configuration};
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
@@ -385,7 +385,7 @@ impl Primitive for Search {
             ("WIDE_OFFSETS", config.has_large_counts.into()),
         ];
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let kernel = kernels::SEARCH_SEARCH.module(&[("KEY_WORDS", config.element.words())]);
+        let kernel = kernels::SEARCH_SEARCH.module(&[packed::key_define(config.element)]);
         let kernel = Functions::kernel_with(config.functions, kernel)?;
         Ok(Self {
             tile_items: policy.tile_items(),
@@ -393,6 +393,10 @@ impl Primitive for Search {
             search: Pipeline::declare(device, kernel, options)?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
+    }
+
+    fn takes_packed(capabilities: &Capabilities, config: &SearchConfig, _: &SearchPolicy) -> bool {
+        packed::has_access(capabilities, config.element)
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

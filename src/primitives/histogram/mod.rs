@@ -21,9 +21,10 @@ pub use edges::{edge_words, even_edges};
 pub use policy::HistogramPolicy;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::packed::PackedForm;
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, Tiles, has_quads};
-use crate::device::{Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
+use crate::device::{Barrier, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 
@@ -57,7 +58,7 @@ pub type HistogramPlan = Plan<Histogram>;
 /// | `weights` | `count * columns * 4`, if weighted | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `counts` | `columns * bins * 4` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// The count is of rows, at most 2^32 - 1, so that a u32 holds every count of values. Ranges that are only read may
 /// overlap each other. Two dispatches and a barrier; one more dispatch for an indirect count. A count of 0 rows gives
@@ -106,14 +107,21 @@ impl Primitive for Histogram {
             ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
             ("WEIGHTED", config.is_weighted.into()),
         ];
-        let wide: &[_] = if config.value_words() > 1 { &[("WIDE", 1)] } else { &[] };
+        let form = PackedForm::numbers(config.element).filter(|_| !config.is_computed());
+        let defines: &[_] = match form {
+            Some(_) => &[("PACKED", 1)],
+            None if config.value_words() > 1 => &[("WIDE", 1)],
+            None => &[],
+        };
+        let constants = constants.into_iter().chain(form.into_iter().flat_map(PackedForm::constants));
+        let constants: Vec<_> = constants.collect();
         let pipeline = |kernel, constants: &[_]| {
             let options = PipelineOptions { workgroup_size, constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
         };
         let count = |quad_access: bool| {
             let constants = [&constants[..], &[("QUAD_ACCESS", quad_access.into())]].concat();
-            pipeline(config.kernel(kernels::HISTOGRAM_COUNT.module(wide))?, &constants)
+            pipeline(config.kernel(kernels::HISTOGRAM_COUNT.module(defines))?, &constants)
         };
         let has_quads = (tile_rows * config.columns).is_multiple_of(QUAD_ITEMS) && !config.is_computed();
         Ok(Self {
@@ -126,6 +134,10 @@ impl Primitive for Histogram {
             counts_size: config.counts_size(),
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
+    }
+
+    fn takes_packed(_: &Capabilities, config: &HistogramConfig, _: &HistogramPolicy) -> bool {
+        !config.is_computed()
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, in_range};
 use crate::kernels::{Define, Kernel};
 use crate::merge::MergeConfig;
 use crate::primitives::arguments::{Arguments, Role, size_if};
-use crate::primitives::packed::{Content, Extent, PackedForm};
+use crate::primitives::packed::{self, Content, Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder, Functions};
 
@@ -435,19 +435,12 @@ impl SortConfig {
 
     /// Defines of kernels with keys and values.
     pub(super) const fn defines(&self) -> [Define; 2] {
-        let keys = match self.packed_bits() {
-            Some(bits) => ("KEY_BITS", bits),
-            None => ("KEY_WORDS", self.key.words()),
-        };
-        [keys, ("VALUE_WORDS", self.values.words())]
+        [packed::key_define(self.key), ("VALUE_WORDS", self.values.words())]
     }
 
     /// Specialization constants of kernels that read keys.
     pub(super) fn constants(&self) -> [(&'static str, u32); 2] {
-        // In numpy's order NaNs are what is beyond the type's infinity.
-        let is_brain = self.key == ElementType::Bf16 && self.order == FloatOrder::Numpy;
-        let numbers = self.key.key_numbers(self.order) + u32::from(is_brain);
-        [("KEY_NUMBERS", numbers), ("DESCENDING", self.is_descending.into())]
+        [("KEY_NUMBERS", self.key.key_numbers(self.order)), ("DESCENDING", self.is_descending.into())]
     }
 
     /// Bits of keys that kernels read and write as they are; `None` of whole words.

@@ -36,9 +36,9 @@ pub use structures::{
 
 use std::ffi::CStr;
 
-use super::Count;
 use super::plan::{Plan, Primitive, Recordable};
-use crate::device::{Access, Capabilities, Device, EnabledFeatures};
+use super::{Count, packed};
+use crate::device::{Access, Capabilities, Device};
 use crate::error::{Result, at_most};
 use by_indices::ByIndices;
 use onesweep::Onesweep;
@@ -183,14 +183,7 @@ impl Primitive for Sort {
     }
 
     fn takes_packed(capabilities: &Capabilities, config: &SortConfig, policy: &SortPolicy) -> bool {
-        let EnabledFeatures { storage_buffer8_bit_access, storage_buffer16_bit_access, .. } =
-            capabilities.enabled;
-        let has_access = match config.key.bits() {
-            8 => storage_buffer8_bit_access,
-            16 => storage_buffer16_bit_access,
-            _ => false,
-        };
-        has_access && !matches!(policy.ranking, Ranking::Ballot(_))
+        packed::has_access(capabilities, config.key) && !matches!(policy.ranking, Ranking::Ballot(_))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

@@ -15,10 +15,11 @@ use subsweep_tool::harness::{HistogramCase, PlanConfig};
 use super::cases::clean_trials;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
-use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, numbers_stored, random, sizes,
+    small_workgroup, stored,
 };
+use super::passes::{Check, packed};
 use super::primitive::{Primitive, outcome, run};
 use super::refused::Refused;
 
@@ -55,6 +56,8 @@ fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
         HistogramConfig::by_edges(ElementType::I32, 9),
         HistogramConfig::even(ElementType::F64, 256).weighted(),
         HistogramConfig::by_edges(ElementType::U64, 9),
+        HistogramConfig::even(ElementType::U8, 256),
+        HistogramConfig::even(ElementType::F16, 256),
     ];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
@@ -153,17 +156,26 @@ const SHAPES: [Shape; 10] = {
 };
 
 impl Shape {
-    /// The type; with `is_wide` of 64 bits.
-    fn element(self, is_wide: bool) -> ElementType {
-        let narrow = [ElementType::U32, ElementType::I32, ElementType::F32];
-        let wide = [ElementType::U64, ElementType::I64, ElementType::F64];
-        (if is_wide { wide } else { narrow })[self.numbers as usize]
+    /// The type of shape `index`.
+    fn element(self, kernel: &Kernel, index: usize) -> ElementType {
+        use ElementType::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+        let types = match kernel.name {
+            "histogram/count:wide" => [U64, I64, F64],
+            "histogram/count:packed" if index.is_multiple_of(2) => [U8, I16, F16],
+            "histogram/count:packed" => [U16, I8, Bf16],
+            _ => [U32, I32, F32],
+        };
+        types[self.numbers as usize]
     }
 
     /// Edges of a part of all words; floats are those of all exponents, where no bins are even.
     fn edges(self, element: ElementType) -> Vec<f64> {
         let range = match element {
-            ElementType::F32 | ElementType::F64 => [-3.5, 1e3],
+            _ if element.is_float() => [-3.5, 1e3],
+            ElementType::U8 => [3.0, 250.0],
+            ElementType::I8 => [-100.0, 90.0],
+            ElementType::U16 => [100.0, 6e4],
+            ElementType::I16 => [-3e4, 2.9e4],
             ElementType::I32 => [-2e9, 1.9e9],
             ElementType::I64 => [-8e18, 7e18],
             ElementType::U64 => [1e8, 1.7e19],
@@ -180,9 +192,8 @@ impl Shape {
 
 fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    let is_wide = kernel.name.contains("wide");
-    for shape in selection.first(4, SHAPES) {
-        let element = shape.element(is_wide);
+    for (index, shape) in selection.first(4, SHAPES).into_iter().enumerate() {
+        let element = shape.element(kernel, index);
         let words = element.words() as usize;
         let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } = shape;
         // Of 16 loads in flight a round of four groups of 4 values an invocation, and one of a whole group and a part.
@@ -202,6 +213,8 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             ("QUAD_ACCESS", has_quads.into()),
             ("WEIGHTED", shape.is_weighted.into()),
         ];
+        let packed = element.is_packed().then(|| packed::constants(element, 0));
+        let constants = [&constants[..], packed.as_ref().map_or(&[], |packed| &packed[..])].concat();
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let edges = shape.edges(element);
         let edge_input = edge_words(element, &edges)?;
@@ -214,15 +227,17 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
                 value.copy_from_slice(&edge_input[position * words % edge_input.len()..][..words]);
                 value[0] = value[0].wrapping_add(step).wrapping_sub(1);
             }
+            let input = numbers_stored(element, input);
             let before = random(rows + 1, bins * columns);
             let weights = match shape.is_weighted {
                 true => random(rows + 2, rows * columns),
                 false => vec![1; rows * columns],
             };
-            let values = HistogramCase::numbers_of(element, &input);
+            let values = HistogramCase::numbers_of(element.unpacked(), &input);
             let counted = HistogramCase::added(&values, weights.iter().copied(), columns, &edges);
             let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
 
+            let input = stored(element, &input);
             let source = Memory::of(gpu, &input, alignment)?;
             let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
             let weight_memory = Memory::of(gpu, &weights, alignment)?;

@@ -16,7 +16,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, numbers_stored, random, sizes,
+    small_workgroup, stored, type_of_keys,
 };
 use super::primitive::{Primitive, outcome, run};
 use super::refused::Refused;
@@ -48,7 +49,9 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
 }
 
 fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
-    let configs = [MergeConfig::keys(ElementType::F32), MergeConfig::keys(ElementType::F64).values(2)];
+    let pairs = MergeConfig::keys(ElementType::F64).values(2);
+    let packed = [ElementType::U8, ElementType::F16].map(MergeConfig::keys);
+    let configs = [MergeConfig::keys(ElementType::F32), pairs, packed[0], packed[1]];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
 
@@ -134,9 +137,10 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
     for (index, shape) in selection.first(3, shapes).into_iter().enumerate() {
         let (element, value_words, items, loads, is_descending) = shape;
         let order = FloatOrder::ALL[(index + 1) % 2];
+        let stored_as = type_of_keys(kernel, element, index);
         let constants = [
             ("ITEMS_PER_INVOCATION", items),
-            ("KEY_NUMBERS", element.key_numbers(order)),
+            ("KEY_NUMBERS", stored_as.key_numbers(order)),
             ("DESCENDING", is_descending.into()),
             ("WORDS_PER_VALUE", value_words),
             ("WIDE_OFFSETS", (index % 3 == 2).into()),
@@ -154,6 +158,7 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             if index % 2 == 1 {
                 input.iter_mut().for_each(|word| *word &= 0x8000_0003);
             }
+            let input = numbers_stored(stored_as, input);
             let values = random(count, count * value_words as usize);
             let (a, b) = input.split_at(a_count * words);
             let (a_values, b_values) = values.split_at(a_count * value_words as usize);
@@ -161,6 +166,7 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let [b, b_values] = case.merged([b, &[]], [b_values, &[]]);
             let [expected, expected_values] = case.merged([&a, &b], [&a_values, &b_values]);
 
+            let [a, b, expected] = [a, b, expected].map(|keys| stored(stored_as, &keys));
             let memory = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
             let [a_memory, b_memory] = [memory(&a)?, memory(&b)?];
             let [a_values_memory, b_values_memory] = [memory(&a_values)?, memory(&b_values)?];
@@ -185,7 +191,7 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
                 ],
                 count.div_ceil(tile),
             )?;
-            let name = format!("{a_count} and {b_count} {element}, values of {value_words} words");
+            let name = format!("{a_count} and {b_count} {stored_as}, values of {value_words} words");
             compare(&name, "destination", &destination, &expected)?;
             compare(&name, "destination_values", &destination_values, &expected_values)?;
             compare(&name, "a", &a_memory, &a)?;

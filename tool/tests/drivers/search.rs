@@ -15,7 +15,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, Rig, Selection, Tiles, Value, compare, key_words, random, sizes, small_workgroup,
+    Alignment, Memory, Rig, Selection, Tiles, Value, compare, key_words, numbers_stored, random, sizes,
+    small_workgroup, stored, type_of_keys,
 };
 use super::primitive::{Primitive, bytes, outcome, run};
 use super::refused::Refused;
@@ -44,7 +45,14 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
 }
 
 fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
-    let configs = [SearchConfig::lower_bound(ElementType::F32), SearchConfig::upper_bound(ElementType::F64)];
+    let (lower, upper) = (SearchConfig::lower_bound, SearchConfig::upper_bound);
+    let configs = [
+        lower(ElementType::F32),
+        upper(ElementType::F64),
+        lower(ElementType::U8),
+        lower(ElementType::F16),
+        lower(ElementType::F32).large_counts(),
+    ];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
 
@@ -88,6 +96,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     for (index, (element, is_upper_bound, shared_steps)) in selection.first(3, shapes).into_iter().enumerate()
     {
         let order = FloatOrder::ALL[index % 2];
+        let stored_as = type_of_keys(kernel, element, index);
         // Along rows the second shape of each width, and then every third.
         let rows = (index % 3 == 1).then_some([9, 4]);
         let [sorted_length, needle_length] = rows.unwrap_or_default().map(|length: u32| length as usize);
@@ -97,7 +106,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             SearchCase { is_upper_bound, order, rows, has_large_counts, ..SearchCase::lower_bound(element) };
         let constants = [
             ("ITEMS_PER_INVOCATION", 8),
-            ("KEY_NUMBERS", element.key_numbers(order)),
+            ("KEY_NUMBERS", stored_as.key_numbers(order)),
             ("UPPER", is_upper_bound.into()),
             ("SHARED_STEPS", shared_steps),
             ("ALONG_ROWS", rows.is_some().into()),
@@ -110,9 +119,9 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 Some(_) => needle_count.div_ceil(needle_length) * sorted_length,
                 None => [1000, 0, 7, 1024, 1, 5000][index],
             };
-            let needles = keys(element, needle_count);
+            let needles = numbers_stored(stored_as, keys(element, needle_count));
             let row_words = (if rows.is_some() { sorted_length } else { 5000 }) * element.words() as usize;
-            let unsorted = keys(element, sorted_count);
+            let unsorted = numbers_stored(stored_as, keys(element, sorted_count));
             let sorted_row = |row| SearchCase::sorted_keys(&case.config(), row);
             let sorted: Vec<_> = unsorted.chunks(row_words).flat_map(sorted_row).collect();
             let expected = SearchCase::positions(&case.config(), &sorted, &needles);
@@ -121,6 +130,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             let host_count = sorted_count + if is_on_device { 1000 } else { 0 };
 
+            let [sorted, needles] = [sorted, needles].map(|numbers| stored(stored_as, &numbers));
             let sorted_memory = Memory::of(gpu, &sorted, Alignment::Words)?;
             let needle_memory = Memory::of(gpu, &needles, Alignment::Words)?;
             let positions = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
@@ -141,7 +151,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 ],
                 tiles.tile_count,
             )?;
-            let case = format!("{needle_count} {element} in {sorted_count}, {shared_steps} steps");
+            let case = format!("{needle_count} {stored_as} in {sorted_count}, {shared_steps} steps");
             compare(&case, "sorted", &sorted_memory, &sorted)?;
             compare(&case, "needles", &needle_memory, &needles)?;
             compare(&case, "positions", &positions, &expected)?;

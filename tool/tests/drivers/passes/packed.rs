@@ -34,18 +34,8 @@ impl Form {
     }
 
     fn constants(self) -> [(&'static str, u32); 4] {
-        let numbers = match self.element {
-            ElementType::I8 | ElementType::I16 => 1,
-            ElementType::F16 => 2,
-            ElementType::Bf16 => 3,
-            _ => 0,
-        };
-        [
-            ("UNITS_PER_INVOCATION", UNITS),
-            ("PACKED_BITS", self.element.bits()),
-            ("PACKED_NUMBERS", numbers),
-            ("PACKED_FORM", self.form),
-        ]
+        let [bits, numbers, form] = constants(self.element, self.form);
+        [("UNITS_PER_INVOCATION", UNITS), bits, numbers, form]
     }
 
     /// The word of an element.
@@ -66,6 +56,17 @@ impl Form {
             _ => (word >> 16) as u16,
         }
     }
+}
+
+/// The specialization of `glsl/common/packed.glsl`.
+pub fn constants(element: ElementType, form: u32) -> [(&'static str, u32); 3] {
+    let numbers = match element {
+        ElementType::I8 | ElementType::I16 => 1,
+        ElementType::F16 => 2,
+        ElementType::Bf16 => 3,
+        _ => 0,
+    };
+    [("PACKED_BITS", element.bits()), ("PACKED_NUMBERS", numbers), ("PACKED_FORM", form)]
 }
 
 /// The check of a kernel of `glsl/packed/`, or of the gather of packed elements.

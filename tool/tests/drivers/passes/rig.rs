@@ -7,7 +7,9 @@ use libtest_mimic::Failed;
 use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::kernels::{self, Family, Kernel};
+use subsweep::{ElementType, NumberKind};
 use subsweep_tool::harness::BufferLayout;
+use subsweep_tool::reference::packed::{packed_memory, unpacked_memory};
 
 /// Fills unwritten memory.
 pub const POISON: u32 = 0xdead_beef;
@@ -91,6 +93,29 @@ pub fn key_words(kernel: &Kernel) -> u32 {
 /// Bits of a key in memory, of those of 8 and 16 bits; else those of a word.
 pub fn packed_bits(kernel: &Kernel) -> u32 {
     kernel.defines.iter().find(|(name, _)| *name == "KEY_BITS").map_or(32, |(_, bits)| *bits)
+}
+
+/// The type that a kernel's keys have in place of one of 32 bits; of floats every other one is a brain float.
+pub fn type_of_keys(kernel: &Kernel, element: ElementType, index: usize) -> ElementType {
+    match (packed_bits(kernel), element.kind()) {
+        (8, NumberKind::Signed) => ElementType::I8,
+        (8, _) => ElementType::U8,
+        (16, NumberKind::Unsigned) => ElementType::U16,
+        (16, NumberKind::Signed) => ElementType::I16,
+        (16, NumberKind::Float) => [ElementType::F16, ElementType::Bf16][index % 2],
+        _ => element,
+    }
+}
+
+/// Numbers in words, as they are in memory: of 8 and 16 bits several in a word, and those that the type lacks rounded or
+/// wrapped.
+pub fn stored(element: ElementType, words: &[u32]) -> Vec<u32> {
+    if element.is_packed() { packed_memory(element, false, words, POISON) } else { words.to_vec() }
+}
+
+/// The numbers that are stored in place of others.
+pub fn numbers_stored(element: ElementType, words: Vec<u32>) -> Vec<u32> {
+    if element.is_packed() { unpacked_memory(element, &stored(element, &words), words.len()) } else { words }
 }
 
 /// The lowest bit of a model's keys: those of 8 and 16 bits are the high bits of words, as a sign and an exponent are.
