@@ -1,5 +1,6 @@
 // Keys: KEY_WORDS words of 32 bits, 1 or 2, low word first; or, with KEY_BITS, 8 or 16 bits in memory, which are the low bits
-// of a word in a register, whose other bits are 0.
+// of a word in a register, whose other bits are 0. With UNPACKS_KEYS such keys are in registers as the numbers of 32 bits of
+// `common/packed.glsl`, which compare with those of a caller that the type lacks.
 //
 // Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
@@ -20,6 +21,11 @@
 
 #include "common/address.glsl"
 #include "operator/names.glsl"
+#ifdef UNPACKS_KEYS
+#include "common/packed.glsl"
+#elif defined KEY_BITS
+#define SHORT_KEYS
+#endif
 
 #ifndef KEY_WORDS
 #define KEY_WORDS 1
@@ -29,7 +35,7 @@
 layout(constant_id = ID_KEY_NUMBERS) const uint KEY_NUMBERS = UNSIGNED;
 layout(constant_id = ID_DESCENDING) const bool DESCENDING = false;
 
-#ifdef KEY_BITS
+#ifdef SHORT_KEYS
 const uint KEY_MASK = (1u << KEY_BITS) - 1;
 #else
 const uint KEY_MASK = ~0;
@@ -42,7 +48,7 @@ const uint FLIPPED_SIGN = KEY_NUMBERS == UNSIGNED ? 0 : SIGN_BIT;
 const uint FLIPPED = DESCENDING ? KEY_MASK : 0;
 
 // All bits, if the sign of a key's high word is set.
-#ifdef KEY_BITS
+#ifdef SHORT_KEYS
 #define SIGN_MASK(word) uint(bitfieldExtract(int(word), KEY_BITS - 1, 1))
 #else
 #define SIGN_MASK(word) uint(int(word) >> 31)
@@ -58,7 +64,7 @@ const uint EXPONENT = 0x7ff00000;
 #define Key uint
 #define KEY_WORD(key, w) key
 #define KEY(high) (high)
-#ifdef KEY_BITS
+#ifdef SHORT_KEYS
 const uint EXPONENT = KEY_NUMBERS == NUMPY_BRAIN_FLOAT ? 0x7f80 : 0x7c00;
 #else
 const uint EXPONENT = 0x7f800000;
@@ -87,7 +93,9 @@ const uint KEY_SIZE = 4 * KEY_WORDS;
 #endif
 
 Key load_key(Words keys, uint index) {
-#ifdef KEY_BITS
+#ifdef UNPACKS_KEYS
+    return unpacked(uint(StoredKeys(uvec2(keys)).key[index]));
+#elif defined KEY_BITS
     return uint(StoredKeys(uvec2(keys)).key[index]);
 #elif KEY_WORDS == 2
     return uvec2(keys.word[2 * index], keys.word[2 * index + 1]);
@@ -97,7 +105,9 @@ Key load_key(Words keys, uint index) {
 }
 
 void store_key(Words keys, uint index, Key key) {
-#ifdef KEY_BITS
+#ifdef UNPACKS_KEYS
+    StoredKeys(uvec2(keys)).key[index] = StoredKey(packed(key));
+#elif defined KEY_BITS
     StoredKeys(uvec2(keys)).key[index] = StoredKey(key);
 #elif KEY_WORDS == 2
     keys.word[2 * index] = key.x;

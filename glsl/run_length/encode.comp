@@ -6,7 +6,7 @@
 // workgroup relies on the progress of another.
 //
 // Dispatch: tile_count workgroups, in any order; surplus workgroups return.
-// Reads:    elements, KEY_WORDS words each; indirect_tiles, tile_count and last_extent, where it is not null.
+// Reads:    elements, KEY_WORDS words each, with KEY_BITS as many bits; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   values, KEPT_WORDS words, 0 or KEY_WORDS, offsets, with KEPT_INDICES, and lengths, a word, of each run that
 //           is kept, in order: of all, or with NON_TRIVIAL of those of more than one element; run_count, their number;
 //           state, which begins as 0: 4 words, and STATUS_WORDS for each tile. With COUNTED counts, 4 words, which
@@ -83,7 +83,7 @@ void test_tile(uint tile) {
     bool is_before = lane == 0 && has_key_before(tile) && first < extent;
     if (is_before || (NON_TRIVIAL && is_last_lane && has_key_after)) {
         uint index = tile * TILE_ITEMS + (is_before ? first - 1 : end);
-        neighbour = load_key(advance_words(push.elements, index, KEY_WORDS), 0);
+        neighbour = load_key(advance_keys(push.elements, index, 1), 0);
     }
     uint in_bounds = bits_in_bounds(extent);
     heads = head_bits(tile, neighbour) & in_bounds;
@@ -179,7 +179,7 @@ void store_length(Words lengths, uint first, uint runs, uint length) {
 // Stores the runs of a tile. `before` are those of all earlier tiles, `before_subgroup` those of earlier subgroups of
 // the tile. Every lane of the subgroup must call it.
 void store_runs(uint tile, Element before, Element before_subgroup, Words lengths) {
-    Words values = advance_words(push.values, before.x, KEPT_WORDS);
+    Words values = advance_keys(push.values, before.x, 1);
     Words offsets = advance_words(push.offsets, before.x, 1);
     // 1 more than the index of the last head before the subgroup's next items, and the tile's runs before these.
     uint last = combine(before, of_array(before_subgroup, tile)).y;
@@ -199,7 +199,7 @@ void store_runs(uint tile, Element before, Element before_subgroup, Words length
         }
         if (is_kept) {
             if (KEPT_WORDS > 0) {
-                store_key(advance_words(values, to, KEPT_WORDS), 0, keys[k]);
+                store_key(advance_keys(values, to, 1), 0, keys[k]);
             }
             if (KEPT_INDICES) {
                 offsets.word[to] = index;

@@ -78,7 +78,7 @@ void main() {
     uint tile_counts;
     uint before_subgroup = rank_tile(tile_counts);
     Counts before = Counts(uvec2(0), uvec2(0));
-    Counts totals = Counts(uvec2(unpacked(tile_counts).x, 0), uvec2(unpacked(tile_counts).y, 0));
+    Counts totals = Counts(uvec2(counts_of(tile_counts).x, 0), uvec2(counts_of(tile_counts).y, 0));
     if (SUMS_COUNTS) {
         sum_counts(tile, tiles.count);
         before.first.x = s_before[0];

@@ -33,9 +33,9 @@ void main() {
     rank_tile(tile_counts);
     if (gl_LocalInvocationIndex == 0) {
         Words counts = advance_words(push.state, tile, COUNTED_PARTS * OFFSET_WORDS);
-        store_kept(counts, 0, OFFSET_WORDS, uvec2(unpacked(tile_counts).x, 0));
+        store_kept(counts, 0, OFFSET_WORDS, uvec2(counts_of(tile_counts).x, 0));
         if (PARTS == 3) {
-            store_kept(counts, 1, OFFSET_WORDS, uvec2(unpacked(tile_counts).y, 0));
+            store_kept(counts, 1, OFFSET_WORDS, uvec2(counts_of(tile_counts).y, 0));
         }
     }
 }

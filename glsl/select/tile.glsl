@@ -18,6 +18,12 @@ layout(constant_id = ID_KEPT_WORDS) const uint KEPT_WORDS = 0;
 layout(constant_id = ID_KEPT_VALUE_WORDS) const uint KEPT_VALUE_WORDS = 0;
 layout(constant_id = ID_KEPT_INDICES) const bool KEPT_INDICES = false;
 
+// Bytes of an element that is stored.
+#ifdef KEY_BITS
+const uint ELEMENT_SIZE = KEY_SIZE;
+#else
+const uint ELEMENT_SIZE = 4 * KEPT_WORDS;
+#endif
 const bool TESTS_KEYS = PREDICATE == COMPARE || PREDICATE == UNIQUE;
 // Counts of a tile in `state`.
 const uint COUNTED_PARTS = PARTS == 3 ? 2 : 1;
@@ -88,7 +94,7 @@ uint rank_tile(out uint tile_counts) {
 }
 
 // Counts as words of their own.
-uvec2 unpacked(uint counts) {
+uvec2 counts_of(uint counts) {
     return uvec2(counts & 0xffff, counts >> 16);
 }
 
@@ -109,13 +115,30 @@ void store_kept(Words words, uint index, uint word_count, uvec2 kept) {
     }
 }
 
+// The element at `index` of an array, and the same for storing.
+uvec2 load_element(Words elements, uint index) {
+#ifdef KEY_BITS
+    return uvec2(load_key(elements, index), 0);
+#else
+    return load_kept(elements, index, KEPT_WORDS);
+#endif
+}
+
+void store_element(Words elements, uint index, uvec2 element) {
+#ifdef KEY_BITS
+    store_key(elements, index, element.x);
+#else
+    store_kept(elements, index, KEPT_WORDS, element);
+#endif
+}
+
 uvec2 kept_elements[ITEMS_PER_INVOCATION];
 uvec2 kept_values[ITEMS_PER_INVOCATION];
 
 // Loads what is stored of the tile's items. All loads precede the first store, so that they are in flight together: the
 // compiler cannot move a load before a store that may alias it.
 void load_kept_items(uint tile, uint extent) {
-    Words elements = advance_words(push.source, tile, TILE_ITEMS * KEPT_WORDS);
+    Words elements = Words(advance(uvec2(push.source), tile, TILE_ITEMS * ELEMENT_SIZE));
     Words values = advance_words(push.values, tile, TILE_ITEMS * KEPT_VALUE_WORDS);
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
         bool is_kept = item_index(k) < extent && (PARTS > 1 || (in_first >> k & 1) != 0);
@@ -128,7 +151,7 @@ void load_kept_items(uint tile, uint extent) {
             kept_elements[k] = uvec2(keys[k], 0);
 #endif
         } else if (KEPT_WORDS > 0 && is_kept) {
-            kept_elements[k] = load_kept(elements, item_index(k), KEPT_WORDS);
+            kept_elements[k] = load_element(elements, item_index(k));
         }
         if (KEPT_VALUE_WORDS > 0 && is_kept) {
             kept_values[k] = load_kept(values, item_index(k), KEPT_VALUE_WORDS);
@@ -144,11 +167,11 @@ struct Begins {
     uvec2 rejected;
 };
 
-// The addresses of elements of `word_count` words at these indices.
-Begins begins_of(Words words, uint word_count, Begins indices) {
-    return Begins(uvec2(advance_words(words, indices.first, word_count)),
-        uvec2(advance_words(words, indices.second, word_count)),
-        uvec2(advance_words(words, indices.rejected, word_count)));
+// The addresses of elements of `size` bytes at these indices.
+Begins begins_of(Words words, uint size, Begins indices) {
+    uvec2 address = uvec2(words);
+    return Begins(advance(address, indices.first, size), advance(address, indices.second, size),
+        advance(address, indices.rejected, size));
 }
 
 Words begin_of(Begins begins, bool is_first, bool is_second) {
@@ -163,11 +186,11 @@ void scatter_tile(uint tile, uint extent, uint before_subgroup, Counts before, C
     uvec2 rejected_before = count_difference(first_index, count_sum(before.first, before.second));
     Begins begins = Begins(before.first, count_sum(totals.first, before.second),
         count_sum(count_sum(totals.first, totals.second), rejected_before));
-    Begins elements = begins_of(push.destination, KEPT_WORDS, begins);
-    Begins values = begins_of(push.destination_values, KEPT_VALUE_WORDS, begins);
-    Begins indices = begins_of(push.destination_indices, OFFSET_WORDS, begins);
+    Begins elements = begins_of(push.destination, ELEMENT_SIZE, begins);
+    Begins values = begins_of(push.destination_values, 4 * KEPT_VALUE_WORDS, begins);
+    Begins indices = begins_of(push.destination_indices, 4 * OFFSET_WORDS, begins);
     // The tile's items of each part before the subgroup's next ones.
-    uvec2 next = unpacked(before_subgroup);
+    uvec2 next = counts_of(before_subgroup);
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
         bool is_first = (in_first >> k & 1) != 0;
         bool is_second = (in_second >> k & 1) != 0;
@@ -187,7 +210,7 @@ void scatter_tile(uint tile, uint extent, uint before_subgroup, Counts before, C
         }
         if (is_kept) {
             if (KEPT_WORDS > 0) {
-                store_kept(begin_of(elements, is_first, is_second), to, KEPT_WORDS, kept_elements[k]);
+                store_element(begin_of(elements, is_first, is_second), to, kept_elements[k]);
             }
             if (KEPT_VALUE_WORDS > 0) {
                 store_kept(begin_of(values, is_first, is_second), to, KEPT_VALUE_WORDS, kept_values[k]);

@@ -24,7 +24,7 @@ Key keys[ITEMS_PER_INVOCATION];
 // Loads the keys of `tile`, `extent` of them and at least one. At and beyond the extent the last key is loaded in their
 // place, so that no load needs a branch.
 void load_keys(Words all_keys, uint tile, uint extent) {
-    Words tile_keys = advance_words(all_keys, tile, TILE_ITEMS * KEY_WORDS);
+    Words tile_keys = advance_keys(all_keys, tile, TILE_ITEMS);
     [[unroll]] for (uint k = 0; k < ITEMS_PER_INVOCATION; k++) {
         keys[k] = load_key(tile_keys, min(item_index(k), extent - 1));
     }
@@ -49,10 +49,10 @@ Key key_before(Words all_keys, uint tile, uint extent) {
     uint first = item_index(0) - gl_SubgroupInvocationID;
     Key before = Key(0);
     if (gl_SubgroupInvocationID == 0 && has_key_before(tile) && first < extent) {
-        Words words = advance_words(all_keys, tile * TILE_ITEMS + first - 1, KEY_WORDS);
+        Words words = advance_keys(all_keys, tile * TILE_ITEMS + first - 1, 1);
         if (WIDE_INDICES) {
             uvec2 index = wide_sum(wide_product(tile, TILE_ITEMS), uvec2(first, 0));
-            words = advance_words(all_keys, wide_difference(index, uvec2(1, 0)), KEY_WORDS);
+            words = advance_keys(all_keys, wide_difference(index, uvec2(1, 0)), 1);
         }
         before = load_key(words, 0);
     }

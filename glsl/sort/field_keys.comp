@@ -35,9 +35,8 @@ layout(constant_id = ID_FIELD_5) const uint FIELD_5 = 0;
 layout(constant_id = ID_FIELD_6) const uint FIELD_6 = 0;
 layout(constant_id = ID_FIELD_7) const uint FIELD_7 = 0;
 
-// A field in a word: | offset, bytes: 20 bits | 0 | descending | brain float | numbers: 2 bits | bits: 7 |
+// A field in a word: | offset, bytes: 20 bits | 0 | descending | numbers: 3 bits | bits: 7 |
 const uint FIELD_NUMBERS = 7;
-const uint FIELD_BRAIN = 9;
 const uint FIELD_DESCENDING = 10;
 const uint FIELD_OFFSET = 12;
 
@@ -69,15 +68,15 @@ uvec2 load_field(Words structure, uint field) {
 // The order of a field, as `compared` of common/key.glsl, for any number of bits.
 uvec2 order_of(uvec2 value, uint field) {
     uint bits = bits_of_field(field);
-    uint numbers = field >> FIELD_NUMBERS & 3;
+    uint numbers = field >> FIELD_NUMBERS & 7;
     bool is_wide = bits == 64;
     // The word with the sign, and its bits.
     uint high = is_wide ? value.y : value.x;
     uint mask = bits >= 32 ? ~0 : (1 << (bits & 31)) - 1;
     uint sign = (mask >> 1) + 1;
     uint low = is_wide ? value.x : 0;
-    if (numbers == NUMPY_FLOAT) {
-        bool is_brain = (field >> FIELD_BRAIN & 1) != 0;
+    if (numbers >= NUMPY_FLOAT) {
+        bool is_brain = numbers == NUMPY_BRAIN_FLOAT;
         uint exponent = is_wide ? 0x7ff00000 : bits == 32 ? 0x7f800000 : is_brain ? 0x7f80 : 0x7c00;
         uint magnitude = high & ~sign;
         bool is_nan = magnitude > exponent || (magnitude == exponent && low != 0);

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
 
 /// Creates a histogram plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with an indirect count.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range.
 ///

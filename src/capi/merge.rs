@@ -83,7 +83,8 @@ impl Exported for Merge {
 
 /// Creates a merge plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits on a device
+/// that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words, and for descending order with functions.
 ///

@@ -236,11 +236,13 @@ fn others(device: &Device) -> Vec<Row> {
     ]
 }
 
-/// Elements of 8 and 16 bits, which sorts and gathers take as they are.
+/// Elements of 8 and 16 bits, on a device that stores them and on one that does not.
 fn packed(device: &Device) -> Vec<Row> {
     const U8: ElementType = ElementType::U8;
-    let mut storing = tuning::h200();
-    (storing.enabled.storage_buffer8_bit_access, storing.enabled.storage_buffer16_bit_access) = (true, true);
+    let mut capabilities = tuning::h200();
+    let enabled = &mut capabilities.enabled;
+    (enabled.storage_buffer8_bit_access, enabled.storage_buffer16_bit_access) = (true, true);
+    let storing = &Device::absent(capabilities);
     let keys = SortConfig::keys(ElementType::U16);
     let of_keys = SortBuffers::new(array(0), scratch());
     let scan = ScanBuffers::new(array(0), array(1), scratch());
@@ -249,16 +251,17 @@ fn packed(device: &Device) -> Vec<Row> {
     let merge = MergeBuffers::new(array(0), array(1), array(2)).scratch(scratch());
     let gather = GatherBuffers::new(array(0), array(1), array(2)).scratch(scratch());
     vec![
-        row(&Device::absent(storing), "sort of u16 keys, `onesweep`", |count| (keys, of_keys, count)),
+        row(storing, "sort of u16 keys, `onesweep`", |count| (keys, of_keys, count)),
         row(device, "the same by way of words", |count| (keys, of_keys, count)),
         row(device, "scan of u8 out of place, `chained`", |count| {
             (ScanConfig::inclusive(U8).out_of_place(), scan, count)
         }),
-        row(device, "select u8 by flags of 8 bits, `chained`", |count| {
+        row(storing, "select u8 by flags of 8 bits, `chained`", |count| {
             (SelectConfig::flags8_of(U8), select, count)
         }),
+        row(device, "the same by way of words", |count| (SelectConfig::flags8_of(U8), select, count)),
         row(device, "reduce, u8 sum", |count| (ReduceConfig::sum(U8), reduce, count)),
-        row(device, "merge of u8", |count| (MergeConfig::keys(U8), merge, (count / 2, count / 2))),
+        row(storing, "merge of u8", |count| (MergeConfig::keys(U8), merge, (count / 2, count / 2))),
         row(device, "gather of u8", |count| (GatherConfig::of(U8), gather, count)),
     ]
 }

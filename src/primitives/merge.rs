@@ -208,7 +208,7 @@ pub struct MergeBuffers {
 }
 
 impl MergeBuffers {
-    /// Keys alone, without scratch, which indirect counts need, and keys of 8 and 16 bits.
+    /// Keys alone, without scratch, which indirect counts need, and keys of 8 and 16 bits without the feature.
     pub const fn new(a: AddressRange, b: AddressRange, destination: AddressRange) -> Self {
         let none = AddressRange::NONE;
         let (a_values, b_values, destination_values, functions_data) = (none, none, none, none);
@@ -368,9 +368,10 @@ impl fmt::Display for MergePolicy {
 /// | `destination` | `(a_count + b_count) * key_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `destination_values` | `(a_count + b_count) * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for indirect counts, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for indirect counts, else none; [more](Plan::cmd_record) for 8 and 16 bits without the feature | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
-/// Ranges that are only read may overlap each other. One dispatch; for an indirect count, another one and a barrier before
+/// Keys of 8 and 16 bits are taken as they are where the device has enabled `storageBuffer8BitAccess` or
+/// `storageBuffer16BitAccess`. Ranges that are only read may overlap each other. One dispatch; for an indirect count, another one and a barrier before
 /// it. No keys at all record nothing. At most 2^32 - 1 keys together, or with large counts and direct ones 2^32 - 1 tiles; and the
 /// workgroups of a two-dimensional dispatch. The
 /// result is in `destination` and `destination_values`; its count is the sum of both counts, and is not written.

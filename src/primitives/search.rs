@@ -221,7 +221,7 @@ pub struct SearchBuffers {
 }
 
 impl SearchBuffers {
-    /// Buffers without scratch, which an indirect count of needles needs, and keys of 8 and 16 bits.
+    /// Buffers without scratch, which an indirect count of needles needs, and keys of 8 and 16 bits without the feature.
     pub fn new(sorted: AddressRange, needles: AddressRange, positions: AddressRange) -> Self {
         Self { sorted, needles, positions, functions_data: AddressRange::NONE, scratch: BufferRange::NONE }
     }
@@ -350,9 +350,10 @@ impl fmt::Display for SearchPolicy {
 /// | `needles` | `needle_count * key_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `positions` | `needle_count * position_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect counts | 4 each | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count of needles, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count of needles, else none; [more](Plan::cmd_record) for 8 and 16 bits without the feature | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
-/// Ranges that are only read may overlap each other. One dispatch; for an indirect count of needles, another one and a
+/// Keys of 8 and 16 bits are taken as they are where the device has enabled `storageBuffer8BitAccess` or
+/// `storageBuffer16BitAccess`. Ranges that are only read may overlap each other. One dispatch; for an indirect count of needles, another one and a
 /// barrier before it. No needles record nothing; in no keys every position is 0. At most 2^32 - 1 sorted keys, or any
 /// number with large counts; 2^32 - 1 tiles of needles, and the workgroups of a two-dimensional dispatch. Needles may be in
 /// any order, and neighbours that are close to each other, such as sorted ones, read the same cache lines. The result is in

@@ -1618,7 +1618,7 @@ VkResult subsweep_histogram_even_edges(SubsweepElementType element_type,
 
 /// Creates a histogram plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with an indirect count.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of bins or columns out of range.
 ///
@@ -1644,7 +1644,8 @@ VkResult subsweep_cmd_histogram(const struct SubsweepPlan *plan,
 
 /// Creates a merge plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits on a device
+/// that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for values of too many words, and for descending order with functions.
 ///
@@ -1805,7 +1806,8 @@ VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
 
 /// Creates a search plan.
 ///
-/// Scratch: none, or 32 bytes with indirect counts, which only that of needles uses; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with indirect counts, which only that of needles uses; more for types of 8 and 16 bits on a device
+/// that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
 /// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.

@@ -185,7 +185,7 @@ pub struct HistogramBuffers {
 }
 
 impl HistogramBuffers {
-    /// Buffers without scratch, which indirect counts need, and values of 8 and 16 bits.
+    /// Buffers without scratch, which indirect counts need.
     pub fn new(source: AddressRange, edges: AddressRange, counts: AddressRange) -> Self {
         Self { source, edges, counts, ..Self::default() }
     }

@@ -9,9 +9,9 @@ use super::policy::RunLengthPolicy;
 use crate::device::{AddressRange, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::Result;
 use crate::kernels;
-use crate::primitives::ScratchCursor;
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::single_pass::{SinglePass, SinglePassLayout};
+use crate::primitives::{ScratchCursor, packed};
 
 /// Words of what tiles look back at: `ELEMENT_WORDS` of `operator/runs.glsl`.
 const ELEMENT_WORDS: u64 = 2;
@@ -36,7 +36,7 @@ impl Chained {
         ];
         let constants = [&own[..], &policy.look_back.constants()].concat();
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
-        let kernel = kernels::RUN_LENGTH_ENCODE.module(&[("KEY_WORDS", words)]);
+        let kernel = kernels::RUN_LENGTH_ENCODE.module(&[packed::key_define(config.element)]);
         let pipeline = Pipeline::declare(device, kernel, options)?;
         let levels = (subgroup_size, config.has_indirect_count);
         Ok(Self {

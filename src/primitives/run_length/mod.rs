@@ -21,9 +21,10 @@ use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
-use super::{Count, ElementType, ScratchCursor, wide};
+use super::{Count, ElementType, ScratchCursor, packed, wide};
 use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
+    Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
+    push,
 };
 use crate::error::{Error, Result, at_most};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
@@ -102,6 +103,8 @@ impl RunLengthConfig {
 /// | runs of more than one element by selection | a selection more, and a gather of the values |
 /// | a decoding | a scan, a barrier, and a dispatch for all elements that fit, of 8 and 16 bits as they are |
 ///
+/// Elements of 8 and 16 bits are taken as they are by the chained encoding, where the device has enabled
+/// `storageBuffer8BitAccess` or `storageBuffer16BitAccess`, and by a decoding.
 /// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
 /// [`RunLengthConfig::large_counts`] those of such a selection, 2^31 - 1 runs that are decoded, and the workgroups of a
 /// two-dimensional dispatch. Elements are equal as those of
@@ -201,6 +204,11 @@ impl Primitive for RunLength {
             }
         };
         Ok(Self(steps))
+    }
+
+    fn takes_packed(capabilities: &Capabilities, config: &RunLengthConfig, policy: &RunLengthPolicy) -> bool {
+        let is_chained = policy.algorithm == RunLengthAlgorithm::Chained && !config.is_decoding();
+        is_chained && packed::has_access(capabilities, config.element)
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, in_range};
 use crate::gather::GatherConfig;
 use crate::kernels::{Family, Kernel};
 use crate::primitives::arguments::{Arguments, size_if};
-use crate::primitives::packed::{Extent, PackedForm};
+use crate::primitives::packed::{self, Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder, Functions, Number};
 
@@ -141,7 +141,7 @@ pub struct SelectConfig {
     pub(super) keys: Option<ElementType>,
     order: FloatOrder,
     /// The type of packed elements, each of which kernels have in a word.
-    packed: Option<ElementType>,
+    pub(super) packed: Option<ElementType>,
     words_per_element: u32,
     words_per_value: u32,
     has_elements: bool,
@@ -263,7 +263,7 @@ impl SelectConfig {
     /// `KEY_NUMBERS` of the kernels: comparisons depend on no order.
     pub(super) fn key_numbers(&self) -> u32 {
         let order = if self.predicate == Predicate::Unique { self.order } else { FloatOrder::Total };
-        self.keys.map_or(0, |element| element.key_numbers(order))
+        self.keys.map_or(0, |element| element.unpacked().key_numbers(order))
     }
 
     /// Size of an element in `source`, bytes.
@@ -337,7 +337,7 @@ impl SelectConfig {
     }
 
     /// The form of elements that are packed.
-    const fn form(&self) -> Option<PackedForm> {
+    pub(super) const fn form(&self) -> Option<PackedForm> {
         match self.packed {
             Some(element) => PackedForm::numbers(element),
             None => None,
@@ -352,7 +352,10 @@ impl SelectConfig {
 
     /// The kernels of a family of `glsl/select/`.
     pub(super) fn kernel(&self, family: &'static Family) -> Result<&'static Kernel> {
-        let kernel = family.module(&[("KEY_WORDS", self.keys.map_or(1, |element| element.words()))]);
+        let kernel = match self.packed {
+            Some(element) => family.module(&[packed::key_define(element), ("UNPACKS_KEYS", 1)]),
+            None => family.module(&[("KEY_WORDS", self.keys.map_or(1, |element| element.words()))]),
+        };
         match self.predicate {
             Predicate::Function(functions) => functions.kernel(kernel),
             _ => Ok(kernel),

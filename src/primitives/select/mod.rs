@@ -20,10 +20,12 @@ pub use policy::{SelectAlgorithm, SelectPolicy};
 use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
+use super::packed::{self, PackedForm};
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, Tiles, look_back};
 use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, Recorder, push,
+    Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
+    push,
 };
 use crate::error::{Result, at_most};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
@@ -61,7 +63,7 @@ impl SelectConfig {
     /// Words of an element, and of a value, that are written; 0 for none.
     fn written_words(&self) -> [u32; 2] {
         let element_size = if self.has_elements() { self.element_size() } else { 0 };
-        [element_size, self.value_size()].map(|size| (size / 4) as u32)
+        [element_size, self.value_size()].map(|size| size.div_ceil(4) as u32)
     }
 
     /// Those that the kernels move.
@@ -148,7 +150,8 @@ impl SelectConfig {
 /// | elements or values of more than two words | a barrier, and a gather of each: by the counts of the result, unless a partition has a direct count |
 /// | an indirect count | a dispatch and a barrier before these, and others in the scan and the gathers |
 ///
-/// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
+/// Elements of 8 and 16 bits are taken as they are where the device has enabled `storageBuffer8BitAccess` or
+/// `storageBuffer16BitAccess`. All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
 /// [`SelectConfig::large_counts`] as many tiles, and the workgroups of a two-dimensional dispatch. A selection writes as many elements as `counts` says, and leaves the rest of
 /// its ranges unchanged; a partition writes all. Unlike other primitives, a count of 0 records a dispatch, which writes
 /// the counts 0. The algorithm and the results do not depend on timing.
@@ -243,7 +246,9 @@ impl Primitive for Select {
         let pipeline = |kernel: &'static Kernel, constants: &[&[(&'static str, u32)]]| {
             let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
             let predicate = config.predicate_constants();
-            let constants = [&items[..], &predicate, &constants.concat()].concat();
+            let packed = config.form().map(PackedForm::constants);
+            let packed = packed.as_ref().map_or(&[][..], |packed| packed);
+            let constants = [&items[..], &predicate, packed, &constants.concat()].concat();
             let SelectPolicy { workgroup_size, subgroup_size, .. } = *policy;
             let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
             Pipeline::declare(device, kernel, options)
@@ -294,6 +299,10 @@ impl Primitive for Select {
                 1,
             )?,
         })
+    }
+
+    fn takes_packed(capabilities: &Capabilities, config: &SelectConfig, _: &SelectPolicy) -> bool {
+        config.packed.is_some_and(|element| packed::has_access(capabilities, element))
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

@@ -43,6 +43,7 @@ const NO_LARGE: &str = "no larger than the single workgroup: passes take over";
 const ACO_RDNA: &str = "derived: ACO, Mesa 26.1, Navi 21, no spills on RDNA 3 and 4 either: 32 lanes match in fewer \
                         cycles than 64, which count in fewer; ballots as in rocPRIM";
 const ACO_GCN: &str = "derived: ACO, Mesa 26.1, Vega 10";
+const BRW_XE_PACKED: &str = "derived: brw, Mesa 26.1, Xe: with elements of 8 and 16 bits 12 items spill";
 const BRW_XE: &str = "derived: brw, Mesa 26.1, Tiger Lake and Arc: 32 lanes spill, and so do larger tiles";
 const BRW_XE_8: &str = "derived: brw, Mesa 26.1, Tiger Lake and Arc: 16 lanes spill";
 const BRW_XE2: &str = "derived: brw, Mesa 26.1, Lunar Lake: 32 lanes spill";
@@ -117,6 +118,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     // Selections move their elements as scans do.
     row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(384, 16).status_loads(), H200_TUNED),
     row(HOPPER, &[TunedPart::ChainedRunLength], KernelShape::tile(256, 24).status_loads(), H200_TUNED),
+    row(XE, &[TunedPart::ChainedRunLength], KernelShape::tile(256, 10).subgroups(16), BRW_XE_PACKED),
     row(XE, SELECTED, KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(XE2, SELECTED, KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
     row(Devices::All, SELECTED, KernelShape::tile(256, 16), NO_SPILLS),

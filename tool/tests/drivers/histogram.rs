@@ -56,8 +56,6 @@ fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
         HistogramConfig::by_edges(ElementType::I32, 9),
         HistogramConfig::even(ElementType::F64, 256).weighted(),
         HistogramConfig::by_edges(ElementType::U64, 9),
-        HistogramConfig::even(ElementType::U8, 256),
-        HistogramConfig::even(ElementType::F16, 256),
     ];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }

@@ -49,9 +49,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
 }
 
 fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
-    let pairs = MergeConfig::keys(ElementType::F64).values(2);
-    let packed = [ElementType::U8, ElementType::F16].map(MergeConfig::keys);
-    let configs = [MergeConfig::keys(ElementType::F32), pairs, packed[0], packed[1]];
+    let configs = [MergeConfig::keys(ElementType::F32), MergeConfig::keys(ElementType::F64).values(2)];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
 

@@ -45,14 +45,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
 }
 
 fn default_plans(_: &Capabilities) -> Vec<PlanConfig> {
-    let (lower, upper) = (SearchConfig::lower_bound, SearchConfig::upper_bound);
-    let configs = [
-        lower(ElementType::F32),
-        upper(ElementType::F64),
-        lower(ElementType::U8),
-        lower(ElementType::F16),
-        lower(ElementType::F32).large_counts(),
-    ];
+    let configs = [SearchConfig::lower_bound(ElementType::F32), SearchConfig::upper_bound(ElementType::F64)];
     configs.into_iter().flat_map(|config| [config, config.indirect_count()]).map(PlanConfig::from).collect()
 }
 

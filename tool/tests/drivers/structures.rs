@@ -118,10 +118,9 @@ fn part(fields: &[Field], first_bit: u32) -> Vec<(&'static str, u32)> {
             if constants.is_empty() {
                 constants.push(("SKIPPED_BITS", first_bit - begin));
             }
-            let is_brain = u32::from(element == subsweep::ElementType::Bf16);
             let is_descending = u32::from(field.sort_direction() == Descending);
             let form = element.bits() | element.key_numbers(field.float_order()) << 7;
-            let form = form | is_brain << 9 | is_descending << 10 | field.offset() << 12;
+            let form = form | is_descending << 10 | field.offset() << 12;
             constants.push((NAMES[constants.len() - 1], form));
         }
         begin = end;

@@ -58,11 +58,9 @@ impl Field {
 
     /// The constant of `glsl/sort/field_keys.comp`.
     fn constant(&self) -> u32 {
-        let is_brain = self.element == ElementType::Bf16;
         let is_descending = self.direction == Direction::Descending;
         self.element.bits()
             | self.element.key_numbers(self.order) << 7
-            | u32::from(is_brain) << 9
             | u32::from(is_descending) << 10
             | self.offset << 12
     }

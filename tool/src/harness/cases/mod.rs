@@ -345,7 +345,7 @@ fn every(table: fn(Tables) -> Table, capabilities: &Capabilities) -> Vec<Case> {
 /// policies are not selectable.
 pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     let works = Work::tables().flat_map(|tables| (tables.selectable)(capabilities));
-    works.map(|work| work.plan(capabilities)).chain(packed::selectable_plans()).collect()
+    works.map(|work| work.plan(capabilities)).chain(packed::selectable_plans(capabilities)).collect()
 }
 
 /// Element counts around the boundaries of a tile and a subgroup, up to 65,537.

@@ -1,6 +1,6 @@
-//! Cases of packed elements, of 8 and 16 bits. Primitives compute with 32 bits, except sorts of keys that the device stores,
-//! gathers and decodings, so that their own cases have their other parameters: here are types, forms, counts and places, each
-//! type with each of some works of a primitive.
+//! Cases of packed elements, of 8 and 16 bits. Primitives compute with 32 bits, or load and store in other sizes alone, so that
+//! their own cases have their other parameters: here are types, forms, counts and places, each type with each of some works
+//! of a primitive.
 
 use std::sync::Arc;
 
@@ -11,13 +11,17 @@ use super::{
 };
 use crate::harness::expected::PackedForm;
 use crate::harness::inputs::Input;
+use subsweep::device::Capabilities;
 use subsweep::gather::GatherConfig;
+use subsweep::histogram::HistogramConfig;
+use subsweep::merge::MergeConfig;
 use subsweep::reduce::{ReduceConfig, ReduceRuns};
-use subsweep::run_length::RunLengthConfig;
+use subsweep::run_length::{RunLengthAlgorithm, RunLengthConfig, RunLengthPolicy};
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator};
-use subsweep::select::{Comparison, Predicate};
+use subsweep::search::SearchConfig;
+use subsweep::select::{Comparison, Predicate, SelectAlgorithm, SelectConfig, SelectPolicy};
 use subsweep::sort::{SortAlgorithm, SortConfig};
-use subsweep::{ElementType, FloatOrder};
+use subsweep::{ElementType, FloatOrder, NumberKind};
 
 /// The types of 32 and 64 bits.
 pub(super) const UNPACKED: [ElementType; 6] = [
@@ -110,14 +114,18 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let merge = MergeCase { count_from, has_small_tiles: true, ..MergeCase::keys(element) };
     let search = SearchCase { count_from, has_small_tiles: true, ..SearchCase::lower_bound(element) };
     let top_k = TopKCase { count_from, ..TopKCase::largest(element, 70, 5) };
-    let histogram = HistogramCase { count_from, ..HistogramCase::new(element, true, 16) };
+    // Every other type at no multiple of 16 bytes.
+    let misalignment = if element.kind() == NumberKind::Signed { 4 } else { 0 };
+    let histogram = HistogramCase { count_from, misalignment, ..HistogramCase::new(element, true, 256) };
+    let by_flags = |algorithm| SelectCase { algorithm: Some(algorithm), ..select(Predicate::Flags8) };
     vec![
-        select(Predicate::Flags8).into(),
+        by_flags(SelectAlgorithm::Chained).into(),
         SelectCase { has_device_operands: true, parts: 3, ..select(less) }.into(),
+        by_flags(SelectAlgorithm::ReduceThenScan).into(),
         SelectCase { values: 1, output: SelectOutput::Both, ..select(less) }.into(),
         SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
         SelectCase { parts: 2, ..select(Predicate::Flags32) }.into(),
-        runs.clone().into(),
+        RunLengthCase { algorithm: Some(RunLengthAlgorithm::Chained), ..runs.clone() }.into(),
         RunLengthCase { coding: RunLengthCoding::NonTrivial, has_offsets: true, ..runs.clone() }.into(),
         RunLengthCase { coding: RunLengthCoding::Decode, is_cut: true, ..runs }.into(),
         difference.clone().into(),
@@ -125,7 +133,7 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         DifferenceCase { columns: 3, keeps_first: true, ..difference }.into(),
         MergeCase { b_count_from: CountFrom::Device, ..merge.clone() }.into(),
         MergeCase { values: 2, is_descending: true, order: FloatOrder::Numpy, ..merge }.into(),
-        search.clone().into(),
+        SearchCase { has_small_tiles: false, ..search.clone() }.into(),
         SearchCase { sorted_count: Some(1000), is_upper_bound: true, misalignment: 4, ..search }.into(),
         top_k.clone().into(),
         TopKCase { is_sorted: false, is_smallest: true, values: 1, ..top_k }.into(),
@@ -162,11 +170,28 @@ pub(super) fn covering_cases() -> Vec<Case> {
     cases
 }
 
-/// Plans with every form of the kernels that unpack and pack, and the gathers of packed elements.
-pub(super) fn selectable_plans() -> Vec<PlanConfig> {
+/// Plans with every form of the kernels that unpack and pack, and with all that take packed elements as they are.
+pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     use ElementType::{Bf16, F16, I8, I16, U8, U16};
     let sort = |element| SortConfig::keys(element);
-    vec![
+    let select = |(element, algorithm)| {
+        let config = SelectConfig::flags8_of(element);
+        config.policy(SelectPolicy::tuned(algorithm, capabilities, &config)).into()
+    };
+    let selections = [U8, U16].into_iter().flat_map(|element| SelectAlgorithm::ALL.map(|by| (element, by)));
+    let runs = |element| {
+        let config = RunLengthConfig::encode(element);
+        config.policy(RunLengthPolicy::tuned(RunLengthAlgorithm::Chained, capabilities, &config)).into()
+    };
+    let as_they_are = [U8, U16].into_iter().flat_map(|element| {
+        [
+            SearchConfig::lower_bound(element).into(),
+            MergeConfig::keys(element).into(),
+            HistogramConfig::even(element, 256).into(),
+            runs(element),
+        ]
+    });
+    let others = vec![
         sort(U16).into(),
         sort(I8).into(),
         sort(F16).order(FloatOrder::Numpy).into(),
@@ -179,7 +204,8 @@ pub(super) fn selectable_plans() -> Vec<PlanConfig> {
         GatherConfig::of(U16).into(),
         RunLengthConfig::decode(U8).into(),
         RunLengthConfig::decode(U16).into(),
-    ]
+    ];
+    others.into_iter().chain(as_they_are).chain(selections.map(select)).collect()
 }
 
 /// Every type in each of the works, with each count and input.

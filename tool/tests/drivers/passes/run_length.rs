@@ -8,7 +8,7 @@ use subsweep_tool::reference::passes::run_length::{Encoded, encoded};
 
 use super::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
-    nth_look_back, random, sizes, small_workgroup,
+    nth_look_back, numbers_stored, random, sizes, small_workgroup, stored, type_of_keys,
 };
 use super::{Check, packed};
 
@@ -47,6 +47,8 @@ fn ends(lengths: &[u32]) -> Vec<u32> {
 #[derive(Debug, Clone, Copy)]
 struct Encoding {
     element: ElementType,
+    /// The type in memory: of 8 and 16 bits another.
+    stored_as: ElementType,
     has_values: bool,
     has_offsets: bool,
     is_non_trivial: bool,
@@ -61,20 +63,30 @@ impl Encoding {
         let [floats, integers] = if key_words(kernel) == 2 { [F64, I64] } else { [F32, U32] };
         let of = |element, has_values, has_offsets, is_non_trivial, stall_every| {
             let stall_every = if kernel.name.ends_with("_counted") { stall_every } else { 0 };
-            Self { element, has_values, has_offsets, is_non_trivial, stall_every }
+            Self { element, stored_as: element, has_values, has_offsets, is_non_trivial, stall_every }
         };
-        vec![
+        let all = [
             of(floats, true, true, true, 1),
             of(integers, true, false, false, 3),
             of(floats, false, true, false, 2),
             of(integers, false, true, true, 3),
-        ]
+        ];
+        let stored = |(index, encoding): (usize, Self)| {
+            let stored_as = type_of_keys(kernel, encoding.element, index / 2);
+            // There are no floats of 8 bits, of which equal ones differ.
+            let element = if stored_as.is_float() { encoding.element } else { integers };
+            Self { element, stored_as, ..encoding }
+        };
+        all.into_iter().enumerate().map(stored).collect()
     }
 
     fn constants(&self) -> Vec<(&'static str, u32)> {
         let words = self.element.words();
-        let numbers =
-            if self.element.is_float() { ElementType::F32.key_numbers(FloatOrder::Numpy) } else { 0 };
+        let numbers = match self.stored_as {
+            ElementType::F64 => ElementType::F32,
+            other => other,
+        };
+        let numbers = if self.element.is_float() { numbers.key_numbers(FloatOrder::Numpy) } else { 0 };
         let mut constants = vec![
             ("ITEMS_PER_INVOCATION", ITEMS as u32),
             ("KEY_NUMBERS", numbers),
@@ -98,6 +110,8 @@ impl Encoding {
         // Zeros, NaNs and ones: each of equal numbers, which the next run has not.
         let kinds = if self.element.is_float() {
             [[0, 1 << 31], [0x7ff8_0001, 0xffff_ffff], [0x3ff0_0000; 2]]
+        } else if self.stored_as.is_packed() {
+            [[5; 2], [0x80; 2], [0; 2]]
         } else {
             [[5; 2], [1 << 31; 2], [0; 2]]
         };
@@ -113,7 +127,7 @@ impl Encoding {
                 is_head.push(index == 0);
             }
         }
-        (elements, is_head)
+        (numbers_stored(self.stored_as, elements), is_head)
     }
 }
 
@@ -145,8 +159,9 @@ fn run_encode(
     let Encoded { starts, lengths } = encoded(&is_head, encoding.is_non_trivial);
     let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
     let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
-    let elements_memory = of(&elements)?;
-    let values = poisoned(if encoding.has_values { count * words } else { 0 })?;
+    let elements_memory = of(&stored(encoding.stored_as, &elements))?;
+    let memory_words = |count: usize| stored(encoding.stored_as, &vec![0; count * words]).len();
+    let values = poisoned(if encoding.has_values { memory_words(count) } else { 0 })?;
     let offsets = poisoned(if encoding.has_offsets { count } else { 0 })?;
     let (lengths_memory, run_count) = (poisoned(count)?, poisoned(1)?);
     let state = of(&vec![0; 4 + 4 * tiles.tile_count])?;
@@ -173,9 +188,12 @@ fn run_encode(
         written.resize(count * words, POISON);
         written
     };
-    let kept_values = starts.iter().flat_map(|&start| elements[start * words..][..words].to_vec()).collect();
+    let kept_values: Vec<_> =
+        starts.iter().flat_map(|&start| elements[start * words..][..words].to_vec()).collect();
     if encoding.has_values {
-        compare(&name, "values", &values, &padded(kept_values, words))?;
+        let mut kept_values = stored(encoding.stored_as, &kept_values);
+        kept_values.resize(memory_words(count), POISON);
+        compare(&name, "values", &values, &kept_values)?;
     }
     if encoding.has_offsets {
         let starts = starts.iter().map(|&start| start as u32).collect();

@@ -8,12 +8,12 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::SelectCase;
 use subsweep_tool::reference::passes::select::{Compacted, compacted, tile_counts};
 
-use super::Check;
 use super::onesweep::earlier;
 use super::rig::{
     Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
-    nth_look_back, random, sizes, small_workgroup,
+    nth_look_back, numbers_stored, packed_bits, random, sizes, small_workgroup, stored, type_of_keys,
 };
+use super::{Check, packed};
 
 pub fn check(stem: &str, _: &str) -> Option<Check> {
     stem.starts_with("select/").then_some(pass)
@@ -24,6 +24,8 @@ pub fn check(stem: &str, _: &str) -> Option<Check> {
 struct Shape {
     by: Predicate,
     element: ElementType,
+    /// The type of elements in memory: of 8 and 16 bits another.
+    stored_as: ElementType,
     parts: usize,
     /// Words of an element and of a value that are stored, and whether indices are.
     kept: [usize; 2],
@@ -47,7 +49,18 @@ impl Shape {
         kept: [usize; 2],
         has_indices: bool,
     ) -> Self {
-        Self { by, element, parts, kept, has_indices, stall_every: 0, sums_counts: false, is_wide: false }
+        let stored_as = element;
+        Self {
+            by,
+            element,
+            stored_as,
+            parts,
+            kept,
+            has_indices,
+            stall_every: 0,
+            sums_counts: false,
+            is_wide: false,
+        }
     }
 
     /// Shapes of a kernel, those first that cover every predicate and number of parts.
@@ -72,6 +85,13 @@ impl Shape {
         let shapes = if key_words == 2 { of_keys2.to_vec() } else { of_keys1.to_vec() };
         let is_chained = kernel.name.starts_with("select/chained");
         let mut shapes: Vec<_> = shapes.into_iter().filter(|shape| !is_chained || shape.parts == 1).collect();
+        if packed_bits(kernel) < 32 {
+            for (index, shape) in shapes.iter_mut().enumerate() {
+                shape.stored_as = type_of_keys(kernel, shape.element, index / 2);
+                shape.element = shape.stored_as.unpacked();
+                shape.kept[0] = shape.kept[0].min(1);
+            }
+        }
         if kernel.name.ends_with("_counted") {
             for (shape, stall_every) in shapes.iter_mut().zip([1, 3, 2]) {
                 shape.stall_every = stall_every;
@@ -109,6 +129,9 @@ impl Shape {
             ("PARTS", self.parts as u32),
             ("KEY_NUMBERS", numbers),
         ];
+        if self.stored_as.is_packed() {
+            constants.extend(packed::constants(self.stored_as, 0));
+        }
         if !kernel.name.starts_with("select/count") {
             let [elements, values] = self.kept.map(|words| words as u32);
             constants.extend([
@@ -142,10 +165,17 @@ impl Shape {
         }
         let few = [0u64, 1 << 63, 0x7ff8 << 48, 0xfff8 << 48, 0x3ff0 << 48, 0xbff0 << 48, 0x7ff0 << 48, 1];
         let few32 = [0, 1 << 31, 0x7fc0_0000, 0xffc0_0000, 0x3f80_0000, 0xbf80_0000, 0x7f80_0000, 1];
+        let few32 = match self.stored_as.is_packed() && !self.stored_as.is_float() {
+            true => [0, 1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff],
+            false => few32,
+        };
         let pick = |draw: &u32| (draw >> 8) as usize % 8;
         match self.element.words() {
             2 => draws.iter().map(pick).flat_map(|i| [few[i] as u32, (few[i] >> 32) as u32]).collect(),
-            _ => draws.iter().map(pick).map(|i| few32[i]).collect(),
+            _ => {
+                let keys = draws.iter().map(pick).map(|i| few32[i]).collect();
+                numbers_stored(self.stored_as, keys)
+            }
         }
     }
 }
@@ -177,7 +207,10 @@ impl Shape {
         let as_bytes = |words: &[u32]| words.iter().rev().fold(0, |word, flag| word << 8 | flag);
         Inputs {
             parts: case.parts(&tested, &operands),
-            source: if self.has_flags() { random(count + 1, count * kept_words) } else { tested.clone() },
+            source: match self.has_flags() {
+                true => numbers_stored(self.stored_as, random(count + 1, count * kept_words)),
+                false => tested.clone(),
+            },
             values: random(count + 2, count * value_words),
             tested: match self.by {
                 Predicate::Flags8 => tested.chunks(4).map(as_bytes).collect(),
@@ -238,9 +271,13 @@ fn run(
         .map(|index| word_tile_counts[index % counted..=index].iter().step_by(counted).sum::<u32>())
         .collect();
 
+    let as_stored = |elements: &[u32]| stored(shape.stored_as, elements);
+    let stored_source = as_stored(&source);
+    let tested = if shape.has_flags() { tested } else { as_stored(&tested) };
+    let device_operands = as_stored(&operands);
     let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
     let [tested_memory, source_memory, values_memory, operands_memory, on_device] =
-        [&tested, &source, &values, &operands, &tiles.words().to_vec()].map(|words| of(words));
+        [&tested, &stored_source, &values, &device_operands, &tiles.words().to_vec()].map(|words| of(words));
     let (tested_memory, source_memory, values_memory) = (tested_memory?, source_memory?, values_memory?);
     let (operands_memory, on_device) = (operands_memory?, on_device?);
     let number_words = if shape.is_wide { 2 } else { 1 };
@@ -253,7 +290,7 @@ fn run(
             .collect()
     };
     let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
-    let destination = poisoned(count * kept_words)?;
+    let destination = poisoned(as_stored(&vec![0; count * kept_words]).len())?;
     let destination_values = poisoned(count * value_words)?;
     let destination_indices = poisoned(if shape.has_indices { count * number_words } else { 0 })?;
     let kept_counts = poisoned(counted * number_words)?;
@@ -281,12 +318,13 @@ fn run(
     };
     let first_operands = if shape.by == RANGE { 2 } else { 1 };
     let shifted = |memory, words: usize| Value::Range(earlier(memory, base * words as u64 * 4));
+    let element_size = if shape.stored_as.is_packed() { shape.stored_as.size() } else { kept_words * 4 };
     rig.run(
         &[
             ("tested", Value::Pointer(&tested_memory)),
             ("source", Value::pointer_if(shape.has_flags(), &source_memory)),
             ("values", Value::Pointer(&values_memory)),
-            ("destination", shifted(&destination, kept_words)),
+            ("destination", Value::Range(earlier(&destination, base * element_size as u64))),
             ("destination_values", shifted(&destination_values, value_words)),
             ("destination_indices", shifted(&destination_indices, number_words)),
             ("state", Value::pointer_if(has_state, &state)),
@@ -305,17 +343,21 @@ fn run(
     )?;
     let name = format!("{}, {count} elements, on the device: {is_on_device}, {shape:?}", kernel.name);
     compare(&name, "tested", &tested_memory, &tested)?;
-    compare(&name, "source", &source_memory, &source)?;
+    compare(&name, "source", &source_memory, &stored_source)?;
     if is_count {
         return compare(&name, "state", &state, &of_numbers(&word_tile_counts, 0));
     }
+    let taken = |from: &[u32], words: usize| -> Vec<u32> {
+        order.iter().flat_map(|&index| from[index * words..][..words].to_vec()).collect()
+    };
     let moved = |from: &[u32], words: usize| {
-        let mut moved: Vec<_> =
-            order.iter().flat_map(|&index| from[index * words..][..words].to_vec()).collect();
+        let mut moved = taken(from, words);
         moved.resize(count * words, POISON);
         moved
     };
-    compare(&name, "destination", &destination, &moved(&source, kept_words))?;
+    let mut kept = as_stored(&taken(&source, kept_words));
+    kept.resize(as_stored(&vec![0; count * kept_words]).len(), POISON);
+    compare(&name, "destination", &destination, &kept)?;
     compare(&name, "destination_values", &destination_values, &moved(&values, value_words))?;
     if shape.has_indices {
         let indices = of_numbers(&(0..count as u32).collect::<Vec<_>>(), 0);
