@@ -119,11 +119,12 @@ fn complete(found: &Table, enabled: EnabledFeatures) -> Trial {
     })
 }
 
-/// Kernels specialized for quads access 16 bytes at a time, as far as the driver exposes readable assembly. Other
-/// kernels may do so too.
+/// Kernels specialized for quads access 16 bytes at a time, as far as the driver exposes readable assembly, but for quads of
+/// elements of 8 and 16 bits, which have 4 or 8. Other kernels may do so too.
 fn wide(compiled: &[Compiled]) -> Trial {
     let is_meant = |one: &&Compiled| {
-        ["QUAD_ACCESS=1", "UNIT_WORDS=4"].iter().any(|name| one.inspected.specialization.contains(name))
+        let has = |name: &str| one.inspected.specialization.contains(name);
+        (has("QUAD_ACCESS=1") || has("UNIT_WORDS=4")) && !has("PACKED_BITS=")
     };
     let accesses: Option<Vec<_>> =
         compiled.iter().filter(is_meant).map(|one| Some((one.name(), one.wide_accesses?))).collect();
