@@ -44,9 +44,10 @@
  * recording state outside of a render pass. `info` is null or as its comments say; its ranges are live device memory with
  * the required usage when the commands run. The caller synchronises their accesses with other work.
  *
- * Elements of 8 and 16 bits are several in a word. Plans unpack them to words of 32 bits in scratch, except those that gather,
- * decode runs or, on a device with SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
- * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, sort all keys. The functions' comments count scratch and commands without
+ * Elements of 8 and 16 bits are several in a word. Plans unpack them to words of 32 bits in scratch, except histograms,
+ * those that gather or decode runs, and, on a device with SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
+ * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, those that sort all keys, merge, search, select, or encode runs in a
+ * single pass. The functions' comments count scratch and commands without
  * what that takes, which the queries of scratch and accesses include:
  * Memory: 4 bytes of scratch for each element of each array of such elements, for each array rounded up to 16. Whole words
  * are read: a buffer's memory covers those of its elements.
