@@ -534,7 +534,10 @@ uvec4 bins_by_keys(Values values, bvec4 exist, Range range) {
 // The bins of values, or others than bins. Every lane of the subgroup must call it.
 uvec4 bins_of(Values values, bvec4 exist, Range range) {
     if (GUESSES_RANGE) {
-        vec4 t = clamp(bins_from_first(values, range), -0.5, BIN_COUNT + 0.5);
+        vec4 t = bins_from_first(values, range);
+        // A NaN is in no bin, and no operand of a minimum. By its bits: a compiler may take it that there is none.
+        bvec4 is_nan = greaterThan(floatBitsToUint(t) & ~SIGN, uvec4(0x7f800000));
+        t = clamp(mix(t, vec4(-0.5), is_nan), -0.5, BIN_COUNT + 0.5);
         vec4 bin = floor(t);
         if (!subgroupAny(any(both(exist, not(are_certain(t, bin, range)))))) {
             // Bin -1 is NO_BIN.
