@@ -116,12 +116,17 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let top_k = TopKCase { count_from, ..TopKCase::largest(element, 70, 5) };
     // Every other type at no multiple of 16 bytes.
     let misalignment = if element.kind() == NumberKind::Signed { 4 } else { 0 };
-    let histogram = HistogramCase { count_from, misalignment, ..HistogramCase::new(element, true, 256) };
+    // In the shape that GPUs choose.
+    let memory = Some(HistogramMemory::Shared);
+    let histogram =
+        HistogramCase { count_from, misalignment, memory, ..HistogramCase::new(element, true, 256) };
     let by_flags = |algorithm| SelectCase { algorithm: Some(algorithm), ..select(Predicate::Flags8) };
     vec![
         by_flags(SelectAlgorithm::Chained).into(),
-        SelectCase { has_device_operands: true, parts: 3, ..select(less) }.into(),
+        // By turns of two and three tiles, whose counts are added up, for types of both sizes.
         by_flags(SelectAlgorithm::ReduceThenScan).into(),
+        SelectCase { misalignment: 4, ..by_flags(SelectAlgorithm::ReduceThenScan) }.into(),
+        SelectCase { has_device_operands: true, parts: 3, ..select(less) }.into(),
         SelectCase { values: 1, output: SelectOutput::Both, ..select(less) }.into(),
         SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
         SelectCase { parts: 2, ..select(Predicate::Flags32) }.into(),
@@ -143,7 +148,6 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
             is_even: false,
             columns: 3,
             range: HistogramRange::Narrow,
-            memory: Some(HistogramMemory::Shared),
             ..histogram
         }
         .into(),
