@@ -123,9 +123,7 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let by_flags = |algorithm| SelectCase { algorithm: Some(algorithm), ..select(Predicate::Flags8) };
     vec![
         by_flags(SelectAlgorithm::Chained).into(),
-        // By turns of two and three tiles, whose counts are added up, for types of both sizes.
         by_flags(SelectAlgorithm::ReduceThenScan).into(),
-        SelectCase { misalignment: 4, ..by_flags(SelectAlgorithm::ReduceThenScan) }.into(),
         SelectCase { has_device_operands: true, parts: 3, ..select(less) }.into(),
         SelectCase { values: 1, output: SelectOutput::Both, ..select(less) }.into(),
         SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
@@ -180,7 +178,10 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     let sort = |element| SortConfig::keys(element);
     let select = |(element, algorithm)| {
         let config = SelectConfig::flags8_of(element);
-        config.policy(SelectPolicy::tuned(algorithm, capabilities, &config)).into()
+        let mut policy = SelectPolicy::tuned(algorithm, capabilities, &config);
+        // Sums of the counts of tiles know no elements.
+        policy.summed_tiles = 0;
+        config.policy(policy).into()
     };
     let selections = [U8, U16].into_iter().flat_map(|element| SelectAlgorithm::ALL.map(|by| (element, by)));
     let runs = |element| {
