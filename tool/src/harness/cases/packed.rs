@@ -169,6 +169,13 @@ pub(super) fn covering_cases() -> Vec<Case> {
             }
         }
     }
+    // Of two tiles or three a compaction adds up the counts.
+    for element in [ElementType::U8, ElementType::U16] {
+        let algorithm = Some(SelectAlgorithm::ReduceThenScan);
+        let select =
+            SelectCase { element, algorithm, has_small_tiles: true, ..SelectCase::of_u32(Predicate::Flags8) };
+        cases.push(Case { work: select.into(), count: 150, input: Input::Uniform, tuned: None });
+    }
     cases
 }
 
@@ -178,10 +185,7 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     let sort = |element| SortConfig::keys(element);
     let select = |(element, algorithm)| {
         let config = SelectConfig::flags8_of(element);
-        let mut policy = SelectPolicy::tuned(algorithm, capabilities, &config);
-        // Sums of the counts of tiles know no elements.
-        policy.summed_tiles = 0;
-        config.policy(policy).into()
+        config.policy(SelectPolicy::tuned(algorithm, capabilities, &config)).into()
     };
     let selections = [U8, U16].into_iter().flat_map(|element| SelectAlgorithm::ALL.map(|by| (element, by)));
     let runs = |element| {
