@@ -124,7 +124,7 @@ impl ElementType {
     }
 
     /// Whether it has 8 or 16 bits: elements are several in a word of memory, and kernels compute with
-    /// [`Self::unpacked`] ones.
+    /// [`Self::unpacked`] ones, or compare them as they are.
     pub const fn is_packed(self) -> bool {
         self.size() < 4
     }

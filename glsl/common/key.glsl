@@ -8,7 +8,7 @@
 //
 // Needs:    KEY_WORDS, 1 unless it is defined, or KEY_BITS, and the feature storageBuffer8BitAccess or storageBuffer16BitAccess;
 //           the specialization constants KEY_NUMBERS (0 unsigned, 1 signed, 2 float, 3 float in numpy's order, 4
-//           with KEY_BITS a brain float in it) and DESCENDING
+//           with KEY_BITS a brain float in it) and DESCENDING; with UNPACKS_KEYS those of `common/packed.glsl`
 // Gives:    Key, load_key, store_key, advance_keys, ordered, unordered, compared, last_key, digit_of
 // Shared:   none
 // Barriers: none

@@ -533,7 +533,8 @@ uvec4 bins_by_keys(Values values, bvec4 exist, Range range) {
 
 // The bins of values, or others than bins. Every lane of the subgroup must call it.
 uvec4 bins_of(Values values, bvec4 exist, Range range) {
-    if (GUESSES_RANGE) {
+    // One for all: without a certain guess nothing is computed twice.
+    if (GUESSES_RANGE && range.certain_radius > 0) {
         vec4 t = bins_from_first(values, range);
         // A NaN is in no bin, and no operand of a minimum. By its bits: a compiler may take it that there is none.
         bvec4 is_nan = greaterThan(floatBitsToUint(t) & ~SIGN, uvec4(0x7f800000));
@@ -562,37 +563,44 @@ void count_group(Values values, Words weights, uint begin, uint value_count, Ran
     count_value(i.w, bins.w, added.w);
 }
 
-// Counts the values of a tile. Every invocation of the workgroup must call it.
+// Counts the values of a round, or those of them before `value_count`. Up to four groups, whose loads are in flight together. Each
+// by name: an array is kept in memory by a compiler that does not unroll loops around loops, and a loop over them takes twice
+// as long on a CPU. Every invocation of the workgroup must call it.
+void count_round(Words source, Words weights, uint begin, uint value_count, Range range) {
+    uint second_begin = begin + GROUP_VALUES;
+    uint third_begin = second_begin + GROUP_VALUES;
+    uint fourth_begin = third_begin + GROUP_VALUES;
+    Values first = load_group(source, begin, value_count);
+    Values second = NONE;
+    Values third = NONE;
+    Values fourth = NONE;
+    if (LOADS_IN_FLIGHT > 4) {
+        second = load_group(source, second_begin, value_count);
+    }
+    if (LOADS_IN_FLIGHT > 8) {
+        third = load_group(source, third_begin, value_count);
+        fourth = load_group(source, fourth_begin, value_count);
+    }
+    count_group(first, weights, begin, value_count, range);
+    if (LOADS_IN_FLIGHT > 4 && exists(second_begin, value_count)) {
+        count_group(second, weights, second_begin, value_count, range);
+    }
+    if (LOADS_IN_FLIGHT > 8 && exists(third_begin, value_count)) {
+        count_group(third, weights, third_begin, value_count, range);
+    }
+    if (LOADS_IN_FLIGHT > 8 && exists(fourth_begin, value_count)) {
+        count_group(fourth, weights, fourth_begin, value_count, range);
+    }
+}
+
+// Counts the values of a tile: whole rounds, which test no index, and what is left. Every invocation of the workgroup must call it.
 void count_tile(Words source, Words weights, uint value_count, Range range) {
     uint begin = 0;
-    // Up to four groups at a time, so that their loads are in flight together. Each by name: an array is kept in memory by a
-    // compiler that does not unroll loops around loops, and a loop over them takes twice as long on a CPU.
     [[dont_unroll]] for (; begin + ROUND_VALUES <= value_count; begin += ROUND_VALUES) {
-        uint second_begin = begin + GROUP_VALUES;
-        uint third_begin = second_begin + GROUP_VALUES;
-        uint fourth_begin = third_begin + GROUP_VALUES;
-        Values first = load_group(source, begin, ALL_EXIST);
-        Values second = NONE;
-        Values third = NONE;
-        Values fourth = NONE;
-        if (LOADS_IN_FLIGHT > 4) {
-            second = load_group(source, second_begin, ALL_EXIST);
-        }
-        if (LOADS_IN_FLIGHT > 8) {
-            third = load_group(source, third_begin, ALL_EXIST);
-            fourth = load_group(source, fourth_begin, ALL_EXIST);
-        }
-        count_group(first, weights, begin, ALL_EXIST, range);
-        if (LOADS_IN_FLIGHT > 4) {
-            count_group(second, weights, second_begin, ALL_EXIST, range);
-        }
-        if (LOADS_IN_FLIGHT > 8) {
-            count_group(third, weights, third_begin, ALL_EXIST, range);
-            count_group(fourth, weights, fourth_begin, ALL_EXIST, range);
-        }
+        count_round(source, weights, begin, ALL_EXIST, range);
     }
-    [[dont_unroll]] for (; begin < value_count; begin += GROUP_VALUES) {
-        count_group(load_group(source, begin, value_count), weights, begin, value_count, range);
+    if (begin < value_count) {
+        count_round(source, weights, begin, value_count, range);
     }
 }
 

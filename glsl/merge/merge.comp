@@ -4,8 +4,8 @@
 // grid of a's and b's keys that the result takes; a search on each finds how many keys are a's before it, by as many tests
 // at a time as a subgroup has lanes. Those of the tile are copied to shared memory, where each invocation finds its own
 // diagonal by halving and merges some keys one by one, into registers. By way of shared memory they are stored in order, and
-// values follow the places that their keys had. Accesses are words, since the tile's part of each array begins at any key;
-// neighbouring lanes access neighbouring ones. With ROUNDS an invocation loads several before it uses the first.
+// values follow the places that their keys had. Accesses are of words, or with KEY_BITS of keys, since the tile's part of each array
+// begins at any key; neighbouring lanes access neighbouring ones. With ROUNDS an invocation loads several before it uses the first.
 //
 // With FUNCTIONS keys are elements of the caller's, which compare by `less`. It reads them by address, so that none is in
 // shared memory: the elements of a tile stay in caches, and their words move as those of values do.

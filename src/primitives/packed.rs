@@ -5,8 +5,8 @@
 //!   └──────────────── the caller's ─┘    └──────────────── scratch ─────────┘
 //! ```
 //!
-//! A plan of such elements has the primitive of the unpacked type, and a kernel before and after it: see
-//! `glsl/common/packed.glsl`. Its table of arguments says which of them are packed. No feature of the device is needed. What that
+//! A plan of such elements has the primitive of the unpacked type, and a kernel before and after it, unless the primitive
+//! [takes them as they are](Primitive::takes_packed): see `glsl/common/packed.glsl`. Its table of arguments says which of them are packed. No feature of the device is needed. What that
 //! takes of memory and commands is said once, at [`Plan::cmd_record`].
 
 use super::arguments::{Argument, Arguments, Memory, Role};
@@ -68,6 +68,12 @@ impl PackedForm {
             (Some(element), _) => Self::numbers(element),
             (None, _) => None,
         }
+    }
+
+    /// The form of elements that are moved alone: nothing is converted.
+    pub(super) const fn as_bits(self) -> Self {
+        let element = if self.element.bits() == 8 { ElementType::U8 } else { ElementType::U16 };
+        Self { element, content: Content::Number }
     }
 
     /// The form by which it is unpacked.

@@ -30,8 +30,6 @@ const LEFT_OUT: &[&str] = &[
     "MAX_SMALL",
     "MAX_SUBGROUPS",
     "MAX_WORKGROUPS",
-    "PACKED_FORM",
-    "PACKED_NUMBERS",
     "PACKS_PER_INVOCATION",
     "PACKS_PER_RUN",
     "PARTS_PER_ELEMENT",

@@ -41,6 +41,11 @@ pub(super) struct DeviceMerge<'g> {
     capacity: u64,
 }
 
+/// Whether keys become words in scratch.
+fn unpacks(plan: &MergePlan) -> bool {
+    plan.scratch_requirements((1, 1)).size > 0
+}
+
 struct MergeChunk {
     arrays: Arrays,
     /// Numbers of keys of the sorted parts, one after the other.
@@ -64,7 +69,10 @@ impl<'g> DeviceMerge<'g> {
         }
         // Blocks, and one that a round writes.
         let size = memory_size.min(gpu.free_memory() / 4 * 3);
-        let scratch_size = if key_type.is_packed() { SCRATCH_SIZE } else { 0 };
+        let merge =
+            MergeConfig::keys(key_type).order(config.float_order()).values((sizes[VALUES] / 4) as u32);
+        let plan = gpu.plan(if config.is_descending() { merge.descending() } else { merge })?;
+        let scratch_size = if unpacks(&plan) { SCRATCH_SIZE } else { 0 };
         let largest = gpu.capabilities().max_allocation_size.min(MAX_BLOCK);
         let of_largest = largest / sizes[KEYS].max(sizes[VALUES]).max(scratch_size);
         let of_all = (CHUNKS + 1) * (sizes[KEYS] + sizes[VALUES]) + scratch_size;
@@ -72,9 +80,6 @@ impl<'g> DeviceMerge<'g> {
         if capacity < MIN_BLOCK {
             return Ok(None);
         }
-        let merge =
-            MergeConfig::keys(key_type).order(config.float_order()).values((sizes[VALUES] / 4) as u32);
-        let plan = gpu.plan(if config.is_descending() { merge.descending() } else { merge })?;
         Ok(Some(Self { gpu, plan, sizes, capacity }))
     }
 
@@ -93,7 +98,7 @@ impl<'g> DeviceMerge<'g> {
         sink: &mut impl Sink<K>,
     ) -> Result<(), MergeError> {
         let mut spare = memory.pop().expect("it was allocated");
-        let scratch = match self.plan.config().element_type().is_some_and(|element| element.is_packed()) {
+        let scratch = match unpacks(&self.plan) {
             true => {
                 Some(self.gpu.allocate(SCRATCH_SIZE * self.capacity + MERGE_SCRATCH * runs.len() as u64)?)
             }

@@ -20,7 +20,12 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
         ElementType::F16 => F16::from_f64(edge).to_f32().into(),
         _ => edge,
     };
-    if !(range > 0.0 && range.is_finite() && round(low).is_finite() && round(high).is_finite()) {
+    if low.is_finite() && high.is_finite() && !(round(low).is_finite() && round(high).is_finite()) {
+        return Err(Error::Unsupported {
+            reason: "the range of a histogram is beyond the numbers of its type; give edges of your own",
+        });
+    }
+    if !(range > 0.0 && range.is_finite()) {
         return Err(Error::Unsupported {
             reason: "the range of a histogram is from a finite number to a greater one, at a finite distance",
         });

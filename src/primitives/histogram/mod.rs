@@ -24,7 +24,7 @@ use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::packed::PackedForm;
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
 use super::{Count, ScratchCursor, Tiles, has_quads};
-use crate::device::{Barrier, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push};
+use crate::device::{AddressRange, Barrier, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 
@@ -60,7 +60,7 @@ pub type HistogramPlan = Plan<Histogram>;
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
-/// The count is of rows, at most 2^32 - 1, so that a u32 holds every count of values. Ranges that are only read may
+/// Values of 8 and 16 bits are taken as they are, on any device. The count is of rows, at most 2^32 - 1, so that a u32 holds every count of values. Ranges that are only read may
 /// overlap each other. Two dispatches and a barrier; one more dispatch for an indirect count. A count of 0 rows gives
 /// counts of 0: one dispatch then. The result is in `counts`, the bins of the first column first, so that each column's
 /// histogram is what a plan for one column writes. The edges are not checked: unless those between the first and the last
@@ -74,6 +74,7 @@ pub struct Histogram {
     /// Where tiles are whole quads and the source is aligned to 16 bytes.
     quads: Option<Pipeline>,
     words: Pipeline,
+    is_packed: bool,
     counts_size: u64,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
@@ -107,7 +108,7 @@ impl Primitive for Histogram {
             ("MAX_WORKGROUPS", policy.max_workgroups.unwrap_or(0)),
             ("WEIGHTED", config.is_weighted.into()),
         ];
-        let form = PackedForm::numbers(config.element).filter(|_| !config.is_computed());
+        let form = PackedForm::numbers(config.element);
         let defines: &[_] = match form {
             Some(_) => &[("PACKED", 1)],
             None if config.value_words() > 1 => &[("WIDE", 1)],
@@ -131,13 +132,14 @@ impl Primitive for Histogram {
             clear_items: workgroup_size * CLEARED_PER_INVOCATION,
             quads: has_quads.then(|| count(true)).transpose()?,
             words: count(false)?,
+            is_packed: form.is_some(),
             counts_size: config.counts_size(),
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
     }
 
-    fn takes_packed(_: &Capabilities, config: &HistogramConfig, _: &HistogramPolicy) -> bool {
-        !config.is_computed()
+    fn takes_packed(_: &Capabilities, _: &HistogramConfig, _: &HistogramPolicy) -> bool {
+        true
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -201,7 +203,11 @@ impl Algorithm<Histogram> for Histogram {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"count");
-        let quads = self.quads.as_ref().filter(|_| has_quads(&[source, weights], true, count, QUAD_ITEMS));
+        // Of 8 and 16 bits a quad is a word or two.
+        let by_16 = [source, weights];
+        let (by_4, by_16) = if self.is_packed { (source, &by_16[1..]) } else { (AddressRange::NONE, &by_16[..]) };
+        let is_aligned = by_4.is_aligned(4) && has_quads(by_16, true, count, QUAD_ITEMS);
+        let quads = self.quads.as_ref().filter(|_| is_aligned);
         let pipeline = quads.unwrap_or(&self.words);
         workgroups.striding(self.max_workgroups).dispatch(recorder, pipeline, &push)
     }

@@ -246,7 +246,9 @@ impl Primitive for Select {
         let pipeline = |kernel: &'static Kernel, constants: &[&[(&'static str, u32)]]| {
             let items = [("ITEMS_PER_INVOCATION", policy.items_per_invocation)];
             let predicate = config.predicate_constants();
-            let packed = config.form().map(PackedForm::constants);
+            // Without a comparison elements are moved alone.
+            let form = config.form().map(|form| if config.keys.is_some() { form } else { form.as_bits() });
+            let packed = form.map(PackedForm::constants);
             let packed = packed.as_ref().map_or(&[][..], |packed| packed);
             let constants = [&items[..], &predicate, packed, &constants.concat()].concat();
             let SelectPolicy { workgroup_size, subgroup_size, .. } = *policy;

@@ -71,7 +71,8 @@ fn values_of_64_bits_and_weights() {
         .flat_map(|number| [*number as u32, (number >> 32) as u32])
         .collect();
     let edges = folder.file("edges.npy", npy("<f8", "(3,)", &doubles(&[0.0, 9_007_199_254_740_994.0, 2e19])));
-    let counts = run_with(&mut subsweep(["histogram", "-", "--edges", &edges]), &npy("<u8", "(4,)", &bytes(&wide)));
+    let counts =
+        run_with(&mut subsweep(["histogram", "-", "--edges", &edges]), &npy("<u8", "(4,)", &bytes(&wide)));
     assert_eq!(counts.done(), npy("<u4", "(2,)", &bytes(&[2, 2])));
 }
 
@@ -131,7 +132,11 @@ fn invalid_bins_and_edges() {
     for bad in ["1:1", "2:1", "1", "a:b", "0:inf", "nan:1", ":"] {
         refused(&folder, &with(&["--bins", "2", "--range", bad]), "two numbers A:B with A < B");
     }
-    refused(&folder, &with(&["--bins", "2", "--range", "0:1e39"]), "from a finite number to a greater one");
+    refused(
+        &folder,
+        &with(&["--bins", "2", "--range", "0:1e39"]),
+        "beyond the numbers of its type; give edges of your own",
+    );
     refused(&folder, &with(&["--bins", "65536", "--range", "1:1.001"]), "too few numbers for so many bins");
     run(&mut subsweep(with(&["--bins", "2"]))).refused_with_words(2, "--range");
     run(&mut subsweep(with(&range))).refused_with_words(2, "--bins");
@@ -187,6 +192,7 @@ fn a_histogram_of_more_values_than_a_count_holds() {
     let Some(input) = sparse_file(&folder, 8 << 40) else { return };
     let output = folder.file("out", "before");
     let even = ["histogram", &input, "--type", "u32", "--bins", "2", "--range", "0:1", "-o", &output];
-    run(without_drivers(&mut subsweep(even))).refused(2, "holds more than 4294967295 elements, which is the most that is taken; split it");
+    run(without_drivers(&mut subsweep(even)))
+        .refused(2, "holds more than 4294967295 elements, which is the most that is taken; split it");
     assert_eq!(folder.read("out"), b"before");
 }

@@ -189,7 +189,7 @@ fn invalid_initial_values_and_segments() {
         (&input, "1.5", "'1.5' is no u32"),
         (&input, "4294967296", "'4294967296' is no u32"),
         (&input, "", "'' is no u32"),
-        (&floats, "one", "'one' is no f32; it is a number that it can hold, such as 1.5, -2e3 or inf"),
+        (&floats, "one", "'one' is no f32; it is a number, such as 1.5, -2e3 or inf"),
         (&floats, "1e39", "'1e39' is no f32"),
     ] {
         refused(&folder, &["scan", input, "--init", init], what);

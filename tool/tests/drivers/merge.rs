@@ -135,7 +135,7 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
     for (index, shape) in selection.first(3, shapes).into_iter().enumerate() {
         let (element, value_words, items, loads, is_descending) = shape;
         let order = FloatOrder::ALL[(index + 1) % 2];
-        let stored_as = type_of_keys(kernel, element, index);
+        let stored_as = type_of_keys(kernel, element, index + 1);
         let constants = [
             ("ITEMS_PER_INVOCATION", items),
             ("KEY_NUMBERS", stored_as.key_numbers(order)),

@@ -88,8 +88,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     let shapes = SHAPES.into_iter().filter(|(element, ..)| element.words() == key_words(kernel));
     for (index, (element, is_upper_bound, shared_steps)) in selection.first(3, shapes).into_iter().enumerate()
     {
-        let order = FloatOrder::ALL[index % 2];
-        let stored_as = type_of_keys(kernel, element, index);
+        let order = FloatOrder::ALL[(index + 1) % 2];
+        let stored_as = type_of_keys(kernel, element, index + 1);
         // Along rows the second shape of each width, and then every third.
         let rows = (index % 3 == 1).then_some([9, 4]);
         let [sorted_length, needle_length] = rows.unwrap_or_default().map(|length: u32| length as usize);

@@ -13,8 +13,7 @@ pub fn parse(text: &str, element: ElementType) -> Result<Vec<u8>, String> {
             .filter(|value| (least..=greatest).contains(value))
             .ok_or_else(|| refuse(&format!("a whole number from {least} to {greatest}")))
     };
-    let a_number = "a number that it can hold, such as 1.5, -2e3 or inf";
-    let real = || text.parse::<f64>().map_err(|_| refuse(a_number));
+    let real = || text.parse::<f64>().map_err(|_| refuse("a number, such as 1.5, -2e3 or inf"));
     let bits = match (element, element.kind()) {
         // By way of f64, as numpy converts a number of Python.
         (ElementType::F16, _) => F16::from_f64(real()?).0.into(),
@@ -27,7 +26,17 @@ pub fn parse(text: &str, element: ElementType) -> Result<Vec<u8>, String> {
     let names_no_number = text.trim_start_matches(['+', '-']).starts_with(['i', 'I', 'n', 'N']);
     match names_no_number || table::real(&bytes, element).is_finite() {
         true => Ok(bytes),
-        false => Err(refuse(a_number)),
+        false => Err(refuse(&format!("inf, -inf or a number between -{0} and {0}", greatest(element)))),
+    }
+}
+
+/// The greatest finite number of a type of floats, or a little less.
+fn greatest(element: ElementType) -> &'static str {
+    match element {
+        ElementType::F16 => "65504",
+        ElementType::Bf16 => "3.3895e38",
+        ElementType::F32 => "3.4028235e38",
+        _ => "1.7976931348623157e308",
     }
 }
 

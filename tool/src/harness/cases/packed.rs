@@ -21,7 +21,7 @@ use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator};
 use subsweep::search::SearchConfig;
 use subsweep::select::{Comparison, Predicate, SelectAlgorithm, SelectConfig, SelectPolicy};
 use subsweep::sort::{SortAlgorithm, SortConfig};
-use subsweep::{ElementType, FloatOrder, NumberKind};
+use subsweep::{ElementType, FloatOrder};
 
 /// The types of 32 and 64 bits.
 pub(super) const UNPACKED: [ElementType; 6] = [
@@ -114,18 +114,21 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let merge = MergeCase { count_from, has_small_tiles: true, ..MergeCase::keys(element) };
     let search = SearchCase { count_from, has_small_tiles: true, ..SearchCase::lower_bound(element) };
     let top_k = TopKCase { count_from, ..TopKCase::largest(element, 70, 5) };
-    // Every other type at no multiple of 16 bytes.
-    let misalignment = if element.kind() == NumberKind::Signed { 4 } else { 0 };
     // In the shape that GPUs choose.
     let memory = Some(HistogramMemory::Shared);
-    let histogram =
-        HistogramCase { count_from, misalignment, memory, ..HistogramCase::new(element, true, 256) };
+    let histogram = HistogramCase { count_from, memory, ..HistogramCase::new(element, true, 256) };
     let by_flags = |algorithm| SelectCase { algorithm: Some(algorithm), ..select(Predicate::Flags8) };
     vec![
         by_flags(SelectAlgorithm::Chained).into(),
         by_flags(SelectAlgorithm::ReduceThenScan).into(),
         SelectCase { has_device_operands: true, parts: 3, ..select(less) }.into(),
-        SelectCase { values: 1, output: SelectOutput::Both, ..select(less) }.into(),
+        SelectCase {
+            values: 1,
+            output: SelectOutput::Both,
+            algorithm: Some(SelectAlgorithm::Chained),
+            ..select(less)
+        }
+        .into(),
         SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
         SelectCase { parts: 2, ..select(Predicate::Flags32) }.into(),
         RunLengthCase { algorithm: Some(RunLengthAlgorithm::Chained), ..runs.clone() }.into(),
@@ -141,6 +144,8 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         top_k.clone().into(),
         TopKCase { is_sorted: false, is_smallest: true, values: 1, ..top_k }.into(),
         histogram.clone().into(),
+        // At no quad of elements.
+        HistogramCase { misalignment: element.size() as u32, ..histogram.clone() }.into(),
         HistogramCase {
             is_weighted: true,
             is_even: false,
@@ -183,11 +188,11 @@ pub(super) fn covering_cases() -> Vec<Case> {
 pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     use ElementType::{Bf16, F16, I8, I16, U8, U16};
     let sort = |element| SortConfig::keys(element);
-    let select = |(element, algorithm)| {
-        let config = SelectConfig::flags8_of(element);
+    let select = |config: SelectConfig, algorithm| -> PlanConfig {
         config.policy(SelectPolicy::tuned(algorithm, capabilities, &config)).into()
     };
-    let selections = [U8, U16].into_iter().flat_map(|element| SelectAlgorithm::ALL.map(|by| (element, by)));
+    let selections = [U8, U16].map(SelectConfig::flags8_of).into_iter();
+    let selections = selections.flat_map(|config| SelectAlgorithm::ALL.map(|by| select(config, by)));
     let runs = |element| {
         let config = RunLengthConfig::encode(element);
         config.policy(RunLengthPolicy::tuned(RunLengthAlgorithm::Chained, capabilities, &config)).into()
@@ -200,6 +205,11 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
             runs(element),
         ]
     });
+    // What takes most instructions.
+    let halves = [
+        HistogramConfig::even(F16, 256).into(),
+        select(SelectConfig::compare(F16, Comparison::Less).values(1).indices(), SelectAlgorithm::Chained),
+    ];
     let others = vec![
         sort(U16).into(),
         sort(I8).into(),
@@ -214,7 +224,7 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         RunLengthConfig::decode(U8).into(),
         RunLengthConfig::decode(U16).into(),
     ];
-    others.into_iter().chain(as_they_are).chain(selections.map(select)).collect()
+    others.into_iter().chain(halves).chain(as_they_are).chain(selections).collect()
 }
 
 /// Every type in each of the works, with each count and input.
