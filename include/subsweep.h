@@ -942,8 +942,8 @@ typedef struct SubsweepTopKInfo {
 /// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 #define SUBSWEEP_FEATURE_DEBUG_UTILS_BIT 16
 
-/// The feature storageBuffer8BitAccess of Vulkan 1.2: a sort of keys of 8 bits reads and writes them as they are,
-/// without words of 32 bits in scratch.
+/// The feature storageBuffer8BitAccess of Vulkan 1.2: sorts, merges, searches, selections and single-pass encodings of runs
+/// take elements of 8 bits as they are, without words of 32 bits in scratch.
 #define SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT 32
 
 /// storageBuffer16BitAccess of Vulkan 1.1: likewise of 16 bits.
@@ -1683,7 +1683,8 @@ void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to `max_segment_count` segments.
 /// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. Those
-/// of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16 bits.
+/// of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16 bits on a
+/// device that does not store such.
 /// Other plans ignore `max_segment_count`.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.

@@ -205,7 +205,8 @@ impl Algorithm<Histogram> for Histogram {
         recorder.phase(c"count");
         // Of 8 and 16 bits a quad is a word or two.
         let by_16 = [source, weights];
-        let (by_4, by_16) = if self.is_packed { (source, &by_16[1..]) } else { (AddressRange::NONE, &by_16[..]) };
+        let (by_4, by_16) =
+            if self.is_packed { (source, &by_16[1..]) } else { (AddressRange::NONE, &by_16[..]) };
         let is_aligned = by_4.is_aligned(4) && has_quads(by_16, true, count, QUAD_ITEMS);
         let quads = self.quads.as_ref().filter(|_| is_aligned);
         let pipeline = quads.unwrap_or(&self.words);
