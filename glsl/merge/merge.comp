@@ -53,10 +53,9 @@ const bool MOVES_ROWS = WORDS_PER_VALUE > 0;
 
 const uint TILE_ITEMS = WORKGROUP_SIZE * ITEMS_PER_INVOCATION;
 #ifdef ROUNDS
-// Keys, or words of values, of a round of loads, and the distance of an invocation's last one from its first. What is left
-// of a tile is loaded one by one.
+// Keys, or words of values, of a round of loads. Those beyond a tile's last are loads of this one, so that what is left of a
+// tile is in flight together as well.
 const uint ROUND_ITEMS = WORKGROUP_SIZE * LOADS_IN_FLIGHT;
-const uint LAST_LOAD = ROUND_ITEMS - WORKGROUP_SIZE;
 #endif
 
 layout(push_constant, std430) uniform Push {
@@ -162,19 +161,23 @@ void move_rows(uvec2 a, uvec2 b, uint a_extent, uint row_words, Words destinatio
     uint word_count = extent * row_words;
     uint i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
-    for (; i + LAST_LOAD < word_count; i += ROUND_ITEMS) {
+    for (; i < word_count; i += ROUND_ITEMS) {
         uint words[LOADS_IN_FLIGHT];
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            words[k] = row_word(a, b, a_extent, row_words, i + k * WORKGROUP_SIZE);
+            words[k] = row_word(a, b, a_extent, row_words, min(i + k * WORKGROUP_SIZE, word_count - 1));
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            destination.word[i + k * WORKGROUP_SIZE] = words[k];
+            uint index = i + k * WORKGROUP_SIZE;
+            if (index < word_count) {
+                destination.word[index] = words[k];
+            }
         }
     }
-#endif
+#else
     for (; i < word_count; i += WORKGROUP_SIZE) {
         destination.word[i] = row_word(a, b, a_extent, row_words, i);
     }
+#endif
 }
 
 void main() {
@@ -217,19 +220,23 @@ void main() {
 #else
     uint i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
-    for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
+    for (; i < extent; i += ROUND_ITEMS) {
         Key keys[LOADS_IN_FLIGHT];
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            keys[k] = key_of_tile(a, b, a_extent, i + k * WORKGROUP_SIZE);
+            keys[k] = key_of_tile(a, b, a_extent, min(i + k * WORKGROUP_SIZE, extent - 1));
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            s_keys[i + k * WORKGROUP_SIZE] = shared_form(keys[k]);
+            uint place = i + k * WORKGROUP_SIZE;
+            if (place < extent) {
+                s_keys[place] = shared_form(keys[k]);
+            }
         }
     }
-#endif
+#else
     for (; i < extent; i += WORKGROUP_SIZE) {
         s_keys[i] = shared_form(key_of_tile(a, b, a_extent, i));
     }
+#endif
     barrier();
 #endif
 
@@ -291,19 +298,23 @@ void main() {
 #else
     i = gl_LocalInvocationIndex;
 #ifdef ROUNDS
-    for (; i + LAST_LOAD < extent; i += ROUND_ITEMS) {
+    for (; i < extent; i += ROUND_ITEMS) {
         Key keys[LOADS_IN_FLIGHT];
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            keys[k] = s_keys[i + k * WORKGROUP_SIZE];
+            keys[k] = s_keys[min(i + k * WORKGROUP_SIZE, extent - 1)];
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            store_merged(destination, i + k * WORKGROUP_SIZE, keys[k]);
+            uint place = i + k * WORKGROUP_SIZE;
+            if (place < extent) {
+                store_merged(destination, place, keys[k]);
+            }
         }
     }
-#endif
+#else
     for (; i < extent; i += WORKGROUP_SIZE) {
         store_merged(destination, i, s_keys[i]);
     }
+#endif
 #endif
     if (WORDS_PER_VALUE == 0) {
         return;
