@@ -108,5 +108,6 @@
 #define ID_FIELD_6 103
 #define ID_FIELD_7 104
 #define ID_KEEPS_OTHERS 105
+#define ID_UNPACKED_RESULTS 106
 
 #endif

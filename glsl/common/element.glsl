@@ -2,7 +2,8 @@
 //
 // Needs:    nothing, for sums of u32; for an operator of the kernel's own, ELEMENT_WORDS, the type Element of
 //           `common/words.glsl`, identity and combine
-// Gives:    identity, combine, subgroup_reduce, subgroup_exclusive_scan, load_value, store_value
+// Gives:    identity, combine, subgroup_reduce, subgroup_exclusive_scan, load_value, store_value; for the rows of source and
+//           destination advance_source, advance_results, load_pack, store_pack
 // Shared:   none
 // Barriers: none
 //
@@ -20,7 +21,8 @@
 // memory and the form in registers; with OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of
 // `subgroup_exclusive_scan`.
 //
-// Values are loaded and stored in *packs*: the fewest values that are a whole number of 16-byte quads. A build with
+// Values are loaded and stored in *packs*: the fewest values that are a whole number of 16-byte quads. With PACKED rows are
+// elements of 8 or 16 bits, four to a pack, which values are the words of; all others, such as carries, are words. A build with
 // STRIDED scans one column of a table, whose values are a row apart. A build with HEADED combines values with their
 // head flags: there an Element is more than the Value in memory.
 
@@ -66,6 +68,12 @@ Value to_memory(Value words) {
 }
 #endif
 
+#ifdef PACKED
+#include "common/packed.glsl"
+// Whether elements of the destination are words, as in registers.
+layout(constant_id = ID_UNPACKED_RESULTS) const bool UNPACKED_RESULTS = false;
+#endif
+
 #ifdef HEADED
 #undef identity
 #include "common/segmented.glsl"
@@ -108,6 +116,38 @@ void store_words(Words words, uint word, Value value) {
 #endif
 }
 
+// The rows of the source and of the destination.
+#ifdef PACKED
+const uint ELEMENT_SIZE = PACKED_BITS / 8;
+
+Words advance_source(Words rows, uint count, uint run_length) {
+    return Words(advance(uvec2(rows), count, run_length * ELEMENT_SIZE));
+}
+
+Words advance_results(Words rows, uint count, uint run_length) {
+    return Words(advance(uvec2(rows), count, run_length * (UNPACKED_RESULTS ? 4 : ELEMENT_SIZE)));
+}
+
+Value load_row(Words rows, uint row) {
+    return unpacked(packed_at(rows, row));
+}
+
+void store_row(Words rows, uint row, Value value) {
+    if (UNPACKED_RESULTS) {
+        rows.word[row] = value;
+    } else {
+        uvec2 address = advance(uvec2(rows), row, ELEMENT_SIZE);
+        uint shift = (address.x & 3) * 8;
+        store_packed(word_before(address), 0, packed(value) << shift, PACKED_MASK << shift);
+    }
+}
+#else
+#define advance_source advance_words
+#define advance_results advance_words
+#define load_row load_words
+#define store_row store_words
+#endif
+
 // Loads the value at `words`, in its form in registers.
 Value load_value(Words words) {
     return from_memory(load_words(words, 0));
@@ -119,9 +159,15 @@ void store_value(Words words, Value value) {
 
 #define PACK_WORD(pack, word) ELEMENT_WORD(pack[(word) / ELEMENT_WORDS], (word) % ELEMENT_WORDS)
 
-// Loads pack `pack` of the packs that begin at `words`, a multiple of 16 bytes, by quads. All of its values are in
-// bounds.
+// Loads pack `pack` of the packs that begin at `words`, a multiple of 16 bytes, with PACKED of a word, by quads. All of its values
+// are in bounds.
 void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
+#ifdef PACKED
+    uvec4 quad = unpacked_quad(words, pack);
+    [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
+        values[i] = quad[i];
+    }
+#else
     Quads quads = Quads(uvec2(words));
     uvec4 quad[PACK_QUADS];
     [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
@@ -130,9 +176,16 @@ void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
     [[unroll]] for (uint w = 0; w < PACK_QUADS * 4; w++) {
         PACK_WORD(values, w) = quad[w / 4][w % 4];
     }
+#endif
 }
 
 void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
+#ifdef PACKED
+    if (!UNPACKED_RESULTS) {
+        store_packed_quad(words, pack, uvec4(values[0], values[1], values[2], values[3]));
+        return;
+    }
+#endif
     Quads quads = Quads(uvec2(words));
     [[unroll]] for (uint q = 0; q < PACK_QUADS; q++) {
         uvec4 quad;
@@ -144,8 +197,8 @@ void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
 }
 
 // Loads pack `pack` of the `extent` values at `words`, in their form in memory; values at and beyond `extent` are not
-// read and are identities. Values are `stride` words apart. `by_quads` states that `words` is a multiple of 16 bytes
-// and that no pack crosses `extent`. There is no fallback by words beside the quads: llvmpipe executes both sides of
+// read and are identities. Values are `stride` words apart, with PACKED as many elements. `by_quads` states that `words` is
+// aligned for load_quads and that no pack crosses `extent`. There is no fallback by words beside the quads: llvmpipe executes both sides of
 // a branch, one lane at a time.
 void load_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, out Value values[PACK_ITEMS]) {
     [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
@@ -158,7 +211,7 @@ void load_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, 
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
             if (pack * PACK_ITEMS + i < extent) {
-                values[i] = load_words(words, (pack * PACK_ITEMS + i) * stride);
+                values[i] = load_row(words, (pack * PACK_ITEMS + i) * stride);
             }
         }
     }
@@ -172,7 +225,7 @@ void store_pack(Words words, uint stride, uint pack, uint extent, bool by_quads,
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
             if (pack * PACK_ITEMS + i < extent) {
-                store_words(words, (pack * PACK_ITEMS + i) * stride, values[i]);
+                store_row(words, (pack * PACK_ITEMS + i) * stride, values[i]);
             }
         }
     }

@@ -180,6 +180,17 @@ uvec4 unpacked_quad(Words memory, uint quad) {
     return uvec4(unpacked(bits.x), unpacked(bits.y), unpacked(bits.z), unpacked(bits.w));
 }
 
+// Stores the elements of four words, as quad `quad` of such an array.
+void store_packed_quad(Words memory, uint quad, uvec4 words) {
+    uvec4 bits = uvec4(packed(words.x), packed(words.y), packed(words.z), packed(words.w));
+    if (PACKED_BITS == 8) {
+        memory.word[quad] = bits.x | bits.y << 8 | bits.z << 16 | bits.w << 24;
+    } else {
+        memory.word[quad * 2] = bits.x | bits.y << 16;
+        memory.word[quad * 2 + 1] = bits.z | bits.w << 16;
+    }
+}
+
 // Elements between the word of memory and the address.
 uint elements_before(uvec2 address) {
     return (address.x & 3) * 8 / PACKED_BITS;

@@ -12,6 +12,8 @@
 // Rows of 1, 2 or 4 columns that fill a pack are flat: a value of a pack has the same column in each. Of other rows a
 // workgroup reduces one column (BY_COLUMN).
 //
+// With PACKED the source has elements of 8 or 16 bits, the words of which are what other dispatches of the reduction take.
+//
 // BY_ROW reduces segments of SEGMENT_ROWS values instead, such as the rows of a table. A tile is then what CLUSTER_LANES
 // invocations reduce: a segment, of which a workgroup has several, or a part of one. The results of these parts are the
 // segments of the next dispatch, of column_count values.
@@ -49,6 +51,9 @@
 layout(constant_id = ID_FLAT_COLUMNS) const uint FLAT_COLUMNS = 1;
 #include "reduce/partial.glsl"
 #include "common/tiles.glsl"
+#ifdef PACKED
+#include "common/packed.glsl"
+#endif
 
 layout(constant_id = ID_PACKS_PER_INVOCATION) const uint PACKS_PER_INVOCATION = 8;
 layout(constant_id = ID_INTERLEAVE) const uint INTERLEAVE = 1;
@@ -83,6 +88,12 @@ layout(push_constant, std430) uniform Push {
 
 const uint TILE_VALUES = CLUSTER_LANES * PACKS_PER_INVOCATION * PACK_VALUES;
 const uint TILE_ROWS = TILE_VALUES / FLAT_COLUMNS;
+// Bytes of a value of the source.
+#ifdef PACKED
+const uint VALUE_SIZE = PACKED_BITS / 8;
+#else
+const uint VALUE_SIZE = VALUE_WORDS * 4;
+#endif
 
 // Values between two of a pack.
 uint value_stride() {
@@ -102,14 +113,27 @@ uint first_pack() {
 #ifdef FUNCTIONS
 #define load_whole_pack(words, pack) load_words(words, (pack) * ELEMENT_WORDS)
 #else
+// Word `w` of value `value`.
+uint value_word(Words values, uint value, uint w) {
+#ifdef PACKED
+    return unpacked(packed_at(values, value * value_stride()));
+#else
+    return values.word[value * value_stride() * VALUE_WORDS + w];
+#endif
+}
+
 Element load_whole_pack(Words words, uint pack) {
     if (QUAD_ACCESS) {
+#ifdef PACKED
+        return unpacked_quad(words, pack);
+#else
         return Quads(uvec2(words)).quad[pack];
+#endif
     }
     uint value = pack * PACK_VALUES;
     Element element;
     [[unroll]] for (uint w = 0; w < ELEMENT_WORDS; w++) {
-        element[w] = words.word[(value + w / VALUE_WORDS) * value_stride() * VALUE_WORDS + w % VALUE_WORDS];
+        element[w] = value_word(words, value + w / VALUE_WORDS, w % VALUE_WORDS);
     }
     return element;
 }
@@ -139,7 +163,7 @@ Element load_partial_pack(Words words, uint pack, uint value_count) {
         uint value = pack * PACK_VALUES + v;
         if (value < value_count) {
             [[unroll]] for (uint w = 0; w < VALUE_WORDS; w++) {
-                element[v * VALUE_WORDS + w] = words.word[value * value_stride() * VALUE_WORDS + w];
+                element[v * VALUE_WORDS + w] = value_word(words, value, w);
             }
         }
     }
@@ -230,7 +254,7 @@ Partial combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Wor
 // `source_rows` rows of results of minima.
 Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile, uint source_rows) {
     // A pack's first value is counted from that of the tile.
-    Words first = advance_words(source, first_pack() * PACK_VALUES, value_stride() * VALUE_WORDS);
+    Words first = Words(advance(uvec2(source), first_pack() * PACK_VALUES, value_stride() * VALUE_SIZE));
     uint left = max(value_count, first_pack() * PACK_VALUES) - first_pack() * PACK_VALUES;
     bool is_whole = MIXED_ACCESS && value_count == TILE_VALUES;
     Element packs[PACKS_PER_INVOCATION];
@@ -383,16 +407,16 @@ Part part_of(Tiles tiles) {
     return part;
 }
 
-// A pointer to the part's first value, of `words` words each.
-Words first_of(Words values, Part part, uint words) {
-    values = advance_words(values, part.first_index, part.step * words);
-    return advance_words(values, BY_ROW ? part.tile : part.column, BY_ROW ? TILE_VALUES * words : words);
+// A pointer to the part's first value, of `size` bytes each.
+Words first_of(Words values, Part part, uint size) {
+    uvec2 address = advance(uvec2(values), part.first_index, part.step * size);
+    return Words(advance(address, BY_ROW ? part.tile : part.column, BY_ROW ? TILE_VALUES * size : size));
 }
 
 #ifdef SOURCE_WORDS
 // As reduce_packs, of elements that a function of the caller computes.
 Partial reduce_transformed(Part part) {
-    Words source = first_of(push.source, part, SOURCE_WORDS);
+    Words source = first_of(push.source, part, SOURCE_WORDS * 4);
     uint first_index = part.first_index * part.step + (BY_ROW ? part.tile * TILE_VALUES : 0);
     Element packs[PACKS_PER_INVOCATION];
     [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
@@ -414,9 +438,9 @@ void main() {
         return;
     }
     uint row_words = (BY_ROW ? 1 : push.column_count) * VALUE_WORDS;
-    Words source = first_of(push.source, part, VALUE_WORDS);
+    Words source = first_of(push.source, part, VALUE_SIZE);
 #ifdef ARG
-    Words source_rows = first_of(push.source_rows, part, 1);
+    Words source_rows = first_of(push.source_rows, part, 4);
 #else
     Words source_rows = push.source;
 #endif

@@ -71,7 +71,7 @@ uint extent_of(uint tile) {
 }
 
 Words source_of(uint tile) {
-    return advance_words(push.source, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
+    return advance_source(push.source, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
 }
 
 // The descriptor of a group's exclusive prefix. Groups follow all tiles of the capacity.
@@ -205,7 +205,7 @@ uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
 // for bit: both fold a run from the identity and end in the same subgroup and workgroup scans; `combine` is precise,
 // so that no compiler may evaluate the two differently.
 Element reduce_stalled_tile(uint tile) {
-    Words first = advance_words(source_of(tile), first_row(), ELEMENT_WORDS);
+    Words first = advance_source(source_of(tile), first_row(), ELEMENT_WORDS);
     uint left = rows_left(extent_of(tile));
     Element subgroup_total = identity();
     [[dont_unroll]] for (uint round = 0; round < RUNS_PER_INVOCATION; round++) {
@@ -315,7 +315,7 @@ void main() {
     if (!is_null(push.initial)) {
         carry = combine(load_value(push.initial), carry);
     }
-    Words destination = advance_words(push.destination, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
+    Words destination = advance_results(push.destination, memory_index(tile), TILE_ITEMS * ELEMENT_WORDS);
     apply_carry(0, combine(carry, before_subgroup));
     store_tile(destination, ELEMENT_WORDS, extent);
 }

@@ -54,7 +54,7 @@ Element total_before(Tile tile, Tiles tiles) {
     // In reverse order those after it, the last tile of which may be partial.
     uint first_extent = REVERSE ? tiles.last_extent : TILE_ITEMS;
     uint rows = (tile.index - 1) * TILE_ITEMS + first_extent;
-    Words source = advance_words(push.source, REVERSE ? tile.memory_index + 1 : 0, TILE_ITEMS * ELEMENT_WORDS);
+    Words source = advance_source(push.source, REVERSE ? tile.memory_index + 1 : 0, TILE_ITEMS * ELEMENT_WORDS);
     uint last = (rows - 1) / PACK_ITEMS;
     Element total = identity();
     [[dont_unroll]] for (uint begin = 0; begin <= last; begin += PACKS_BEFORE * WORKGROUP_SIZE) {
@@ -106,8 +106,8 @@ void main() {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = tile_from(push.source, tile, push.column_count);
-    Words destination = tile_from(push.destination, tile, push.column_count);
+    Words source = tile_of_source(push.source, tile, push.column_count);
+    Words destination = tile_of_results(push.destination, tile, push.column_count);
     uint heads = load_heads(push.heads, tile, tiles);
     load_initial(push.initial, push.column_count, tile.column);
 

@@ -49,7 +49,7 @@ void main() {
         return;
     }
     uint stride = row_stride(push.column_count);
-    Words source = tile_from(push.source, tile, push.column_count);
+    Words source = tile_of_source(push.source, tile, push.column_count);
     uint heads = load_heads(push.heads, tile, tiles);
 
 #ifdef SOURCE_WORDS

@@ -102,8 +102,19 @@ bool is_surplus(Tile tile, Tiles tiles) {
     return tile.index / SEGMENT_TILES >= tiles.count;
 }
 
+#ifdef PACKED
+Words tile_of_source(Words source, Tile tile, uint column_count) {
+    return advance_source(source, tile.memory_index, TILE_STEP);
+}
+
+Words tile_of_results(Words destination, Tile tile, uint column_count) {
+    return advance_results(destination, tile.memory_index, TILE_STEP);
+}
+#else
+#define tile_of_results tile_of_source
+
 // A pointer to the first row of the tile in `table`, in its column.
-Words tile_from(Words table, Tile tile, uint column_count) {
+Words tile_of_source(Words table, Tile tile, uint column_count) {
 #ifdef HEADED
     // Row indices have 32 bits.
     uint segment_row = HAS_LONG_SEGMENTS ? tile.index / SEGMENT_TILES * SEGMENT_ROWS : 0;
@@ -112,6 +123,7 @@ Words tile_from(Words table, Tile tile, uint column_count) {
     return column_from(table, tile.memory_index, TILE_STEP, column_count, tile.column);
 #endif
 }
+#endif
 
 // Packs of an invocation, in scan order.
 const uint PACKS = RUNS_PER_INVOCATION * PACKS_PER_RUN;

@@ -64,7 +64,7 @@ void load_segments(Words source, uint stride, uint extent) {
             [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
                 uint row = row_of_slot(slot_of_pack(slot) + i, extent);
                 if (row != NO_ROW) {
-                    packs[slot][i] = load_words(source, row * stride);
+                    packs[slot][i] = load_row(source, row * stride);
                 }
             }
         }
@@ -83,7 +83,7 @@ void store_segments(Words destination, uint stride, uint extent) {
             [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
                 uint row = row_of_slot(slot_of_pack(slot) + i, extent);
                 if (row != NO_ROW) {
-                    store_words(destination, row * stride, packs[slot][i]);
+                    store_row(destination, row * stride, packs[slot][i]);
                 }
             }
         }
@@ -92,7 +92,7 @@ void store_segments(Words destination, uint stride, uint extent) {
 
 // Loads the tile's `extent` rows from `source`, which are `stride` words apart.
 void load_tile(Words source, uint stride, uint extent) {
-    Words first = advance_words(source, first_row(), stride);
+    Words first = advance_source(source, first_row(), stride);
     if (HAS_PADDING) {
         load_segments(source, stride, extent);
     } else if (MIXED_ACCESS && extent == TILE_ITEMS) {
@@ -101,7 +101,7 @@ void load_tile(Words source, uint stride, uint extent) {
                 load_quads(first, pack_offset(slot), packs[slot]);
             } else {
                 [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                    packs[slot][i] = load_words(first, (pack_offset(slot) * PACK_ITEMS + i) * stride);
+                    packs[slot][i] = load_row(first, (pack_offset(slot) * PACK_ITEMS + i) * stride);
                 }
             }
         }
@@ -124,7 +124,7 @@ void store_tile(Words destination, uint stride, uint extent) {
             packs[slot][i] = to_memory(packs[slot][i]);
         }
     }
-    Words first = advance_words(destination, first_row(), stride);
+    Words first = advance_results(destination, first_row(), stride);
     if (HAS_PADDING) {
         store_segments(destination, stride, extent);
     } else if (MIXED_ACCESS && extent == TILE_ITEMS) {
@@ -133,7 +133,7 @@ void store_tile(Words destination, uint stride, uint extent) {
                 store_quads(first, pack_offset(slot), packs[slot]);
             } else {
                 [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                    store_words(first, (pack_offset(slot) * PACK_ITEMS + i) * stride, packs[slot][i]);
+                    store_row(first, (pack_offset(slot) * PACK_ITEMS + i) * stride, packs[slot][i]);
                 }
             }
         }

@@ -259,7 +259,7 @@ impl ChunkedScan {
         let packing = is_unpacked.then(declare).transpose()?;
         if let Some(packing) = &packing {
             Pipeline::compile_all(gpu.device(), packing.pipelines())?;
-            config = config.of_unpacked();
+            config = config.of_words();
         }
         let mut rows = rows.min(row_count.unwrap_or(MAX_ROWS)).clamp(1, MAX_ROWS);
         // From the last row on, whole segments end a chunk only where the last one is whole.

@@ -80,13 +80,15 @@ pub struct Arguments<'a> {
     has_unpacked: bool,
     /// Of the next row.
     packed: Option<Packed>,
+    /// Of the next row, where kernels take its packed elements as they are.
+    as_is: Option<PackedForm>,
     visit: &'a mut Visit<'a>,
 }
 
 impl<'a> Arguments<'a> {
     /// Passes each row to `visit`, of a recording with `scratch_size` bytes of scratch.
     pub(super) fn new(scratch_size: u64, has_unpacked: bool, visit: &'a mut Visit<'a>) -> Self {
-        Self { scratch_size, has_unpacked, packed: None, visit }
+        Self { scratch_size, has_unpacked, packed: None, as_is: None, visit }
     }
 
     /// The next row has elements of this form, if they are packed.
@@ -101,9 +103,16 @@ impl<'a> Arguments<'a> {
         self
     }
 
+    /// The next row has elements of this form, which kernels take as they are.
+    pub(super) fn as_is(&mut self, form: PackedForm) -> &mut Self {
+        self.as_is = Some(form);
+        self
+    }
+
     fn row(&mut self, name: &'static str, role: Role, size: u64, memory: Memory<'_>) -> Result<()> {
         let packed = self.packed.take();
-        let alignment = packed.map_or(4, |packed| packed.form.element.size() as u64);
+        let form = self.as_is.take().or(packed.map(|packed| packed.form));
+        let alignment = form.map_or(4, |form| form.element.size() as u64);
         (self.visit)(Argument { name, role, size, alignment, packed }, memory)
     }
 

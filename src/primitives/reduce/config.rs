@@ -36,6 +36,8 @@ pub struct ReduceConfig {
     pub(super) columns: u32,
     pub(super) runs: Option<ReduceRuns>,
     has_unpacked_results: bool,
+    /// Of the elements of the source, where the operation is that of unpacked ones.
+    packed_source: Option<PackedForm>,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<ReducePolicy>,
 }
@@ -216,6 +218,7 @@ impl ReduceConfig {
             columns: 1,
             runs: None,
             has_unpacked_results: false,
+            packed_source: None,
             has_indirect_count: false,
             policy: None,
         }
@@ -304,9 +307,20 @@ impl ReduceConfig {
 
     /// Size of a row of the source, bytes: that of a row, unless functions compute elements.
     pub const fn source_size(&self) -> u64 {
-        match self.functions() {
-            Some(functions) => functions.source_size(),
-            None => self.row_size(),
+        match (self.functions(), self.packed_source) {
+            (Some(functions), _) => functions.source_size(),
+            (None, Some(form)) => self.columns as u64 * form.element.size() as u64,
+            (None, None) => self.row_size(),
+        }
+    }
+
+    /// The form of packed elements that kernels take as they are: those of all rows, and of rows of a table.
+    pub(super) const fn packed_source(&self) -> Option<PackedForm> {
+        match (self.runs, self.element_type()) {
+            (None | Some(ReduceRuns::FixedSize(_)), Some(element)) if element.is_packed() => {
+                PackedForm::numbers(element)
+            }
+            _ => self.packed_source,
         }
     }
 
@@ -351,6 +365,11 @@ impl ReduceConfig {
         }
     }
 
+    /// Bytes of which the address of the source is a multiple where kernels load quads: words have several packed elements.
+    pub(super) fn quad_alignment(&self) -> u64 {
+        if self.packed_source().is_some() { 4 } else { 16 }
+    }
+
     /// The form of rows, or of results, that are packed.
     const fn form(&self, element: Option<ElementType>) -> Option<PackedForm> {
         match self.operation {
@@ -363,6 +382,7 @@ impl ReduceConfig {
 
     /// The same reduction of unpacked elements and keys.
     fn of_unpacked(mut self) -> Self {
+        self.packed_source = self.packed_source();
         if let Operation::BuiltIn(_, element)
         | Operation::Index(_, element)
         | Operation::BothIndices(element) = &mut self.operation
@@ -423,7 +443,7 @@ impl ReduceConfig {
 
     /// The kernels of a configuration that passes [`Self::check`].
     pub(super) fn modules(&self) -> Result<Modules> {
-        Modules::new(self.operation)
+        Modules::new(self.operation, self.packed_source)
     }
 
     /// Layout of rows in kernels.
@@ -512,12 +532,12 @@ impl Buffers<Reduce> for ReduceBuffers {
         let results_size = result_count.saturating_mul(config.result_size());
         table.count("count", count)?;
         Functions::read_data(config.functions(), &mut self.functions_data, table)?;
-        let form = config.form(config.element_type());
-        table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
-            "source",
-            &mut self.source,
-            size,
-        )?;
+        let extent = Extent::of(*count).rows(config.columns, 0);
+        match config.packed_source() {
+            Some(form) => table.as_is(form),
+            None => table.up_to(config.form(config.element_type()), extent),
+        };
+        table.read("source", &mut self.source, size)?;
         let keys = config.runs.and_then(ReduceRuns::packed_keys).and_then(PackedForm::numbers);
         table.up_to(keys, Extent::of(*count)).read("segments", &mut self.segments, segments_size)?;
         table.read("segment_ends", &mut self.segment_ends, size_if(has_ranges, segments_size))?;

@@ -4,21 +4,26 @@ use super::config::Operation;
 use super::policy::ReducePolicy;
 use crate::error::Result;
 use crate::kernels::{self, Define, Kernel};
+use crate::primitives::packed::PackedForm;
 use crate::primitives::scan::ScanOperator;
 
 /// The kernels of an operation.
 #[derive(Debug, Clone)]
 pub(super) struct Modules {
-    /// Tiles.
+    /// Tiles of results of other tiles, and those of the source unless its elements are packed.
     pub(super) reduce: &'static Kernel,
+    /// Tiles of the source.
+    pub(super) reduce_source: &'static Kernel,
     /// Segments, from the sums of groups; none for indices.
     pub(super) segments: Option<&'static Kernel>,
     /// Specialization constants of the operator.
     pub(super) constants: Vec<(&'static str, u32)>,
+    /// Besides these, for tiles of the source.
+    pub(super) source_constants: Vec<(&'static str, u32)>,
 }
 
 impl Modules {
-    pub(super) fn new(operation: Operation) -> Result<Self> {
+    pub(super) fn new(operation: Operation, packed_source: Option<PackedForm>) -> Result<Self> {
         // Both indices are found by the order of minima.
         let (operator, element, index_count) = match operation {
             Operation::BuiltIn(operator, element) => (operator, element, 0),
@@ -27,10 +32,13 @@ impl Modules {
             Operation::Custom(functions) => {
                 let reduce = kernels::REDUCE_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 4)]);
                 let segments = kernels::REDUCE_SEGMENTS.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
+                let reduce = functions.kernel(reduce)?;
                 return Ok(Self {
-                    reduce: functions.kernel(reduce)?,
+                    reduce,
+                    reduce_source: reduce,
                     segments: Some(functions.kernel(segments)?),
                     constants: Vec::new(),
+                    source_constants: Vec::new(),
                 });
             }
         };
@@ -41,12 +49,17 @@ impl Modules {
         };
         let defines: [Define; 4] =
             [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1), ("BOTH", 1)];
+        let defines = &defines[..2 + index_count];
+        let reduce = kernels::REDUCE_REDUCE.module(defines);
+        let packed = || kernels::REDUCE_REDUCE.module(&[defines, &[("PACKED", 1)]].concat());
         Ok(Self {
-            reduce: kernels::REDUCE_REDUCE.module(&defines[..2 + index_count]),
+            reduce,
+            reduce_source: if packed_source.is_some() { packed() } else { reduce },
             segments: kernels::REDUCE_SEGMENTS
                 .find(&[(of_operator, 1), ("COLUMNS", 1)])
                 .filter(|_| index_count == 0),
             constants: vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
+            source_constants: packed_source.into_iter().flat_map(PackedForm::constants).collect(),
         })
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Rows {
     levels: Vec<Level>,
     mixed_access: bool,
     is_index: bool,
+    /// Bytes of which the address of the source is a multiple where rows are loaded by quads.
+    quad_alignment: u64,
     /// Bytes of the values of a tile, and of the indices beside these.
     sizes: [u64; 2],
     pack_values: u32,
@@ -97,13 +99,17 @@ impl Rows {
         policy: &ReducePolicy,
         length: u32,
     ) -> Result<Self> {
-        let Modules { reduce, constants: operator, .. } = config.modules()?;
+        let Modules { reduce, reduce_source, constants: operator, source_constants, .. } =
+            config.modules()?;
         let row_shape = config.row_shape();
         let (is_index, pack_values) = (config.is_index(), row_shape.pack_values);
         let level = |(index, shape): (usize, Shape)| {
             let pipeline = |by_quads: bool| {
                 let mut constants = row_shape.constants(shape.packs, shape.lanes);
                 constants.extend(&operator);
+                let (kernel, own) =
+                    if index > 0 { (reduce, &[][..]) } else { (reduce_source, &source_constants[..]) };
+                constants.extend(own);
                 constants.extend([
                     ("QUAD_ACCESS", by_quads.into()),
                     ("MIXED_ACCESS", policy.mixed_access.into()),
@@ -118,7 +124,7 @@ impl Rows {
                 if is_index {
                     constants.push(("FROM_PARTIALS", u32::from(index > 0)));
                 }
-                policy.pipeline(device, reduce, &constants)
+                policy.pipeline(device, kernel, &constants)
             };
             // Rows begin at quads.
             let takes_quads = row_shape.takes_quads() && shape.length.is_multiple_of(pack_values);
@@ -133,6 +139,7 @@ impl Rows {
             levels: shapes.into_iter().enumerate().map(level).collect::<Result<_>>()?,
             mixed_access: policy.mixed_access,
             is_index,
+            quad_alignment: config.quad_alignment(),
             sizes: config.partial_sizes(),
             pack_values,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -224,7 +231,9 @@ impl Algorithm<Reduce> for Rows {
                 last_extent: tiles.last_extent,
                 column_count: shape.length,
             };
-            let is_aligned = index > 0 || has_quads(&[source], self.mixed_access, count, self.pack_values);
+            let is_aligned = index > 0
+                || source.is_aligned(self.quad_alignment)
+                    && has_quads(&[], self.mixed_access, count, self.pack_values);
             let pipeline = by_quads.as_ref().filter(|_| is_aligned).or(by_words.as_ref());
             let pipeline = pipeline.expect("`new` declares one for every address of the source");
             if index == 0 {

@@ -118,7 +118,7 @@ impl Segmented {
         policy: &ReducePolicy,
         runs: ReduceRuns,
     ) -> Result<Self> {
-        let Modules { reduce, segments, constants: operator } = config.modules()?;
+        let Modules { reduce, segments, constants: operator, .. } = config.modules()?;
         let shape = config.row_shape();
         let packs = TILE_ROWS / shape.tile_rows(1);
         let stages = config.stages(true, false);

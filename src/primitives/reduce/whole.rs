@@ -25,6 +25,8 @@ pub(super) struct Whole {
     mixed_access: bool,
     config: ReduceConfig,
     index_count: u32,
+    /// Bytes of which the address of the source is a multiple where tiles are loaded by quads.
+    quad_alignment: u64,
     /// Bytes of a tile's values, and of the indices beside these.
     sizes: [u64; 2],
     pipelines: Vec<(TileAccess, Pipeline)>,
@@ -35,7 +37,7 @@ pub(super) struct Whole {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TileAccess {
     by_quads: bool,
-    from_partials: bool,
+    is_upper: bool,
     /// [`ReduceConfig::stages`].
     stages: u32,
 }
@@ -49,10 +51,11 @@ pub(super) struct Layout {
 
 impl Whole {
     pub(super) fn new(device: &Device, config: &ReduceConfig, policy: &ReducePolicy) -> Result<Self> {
-        let Modules { reduce, constants: operator, .. } = config.modules()?;
+        let Modules { reduce, reduce_source, constants: operator, source_constants, .. } =
+            config.modules()?;
         let shape = config.row_shape();
         let index_count = config.index_count();
-        let is_index = index_count > 0;
+        let (is_index, has_packed) = (index_count > 0, config.packed_source().is_some());
         let mut pipelines: Vec<(TileAccess, Pipeline)> = Vec::new();
         let upper_by_quads = policy.mixed_access && index_count < 2;
         let accesses = [(true, false), (false, false), (upper_by_quads, true)];
@@ -61,7 +64,8 @@ impl Whole {
         {
             let key = TileAccess {
                 by_quads: by_quads && shape.takes_quads(),
-                from_partials: is_upper && is_index,
+                // All other kernels are the same for both.
+                is_upper: is_upper && (is_index || has_packed),
                 stages: config.stages(!is_upper, is_last),
             };
             if pipelines.iter().any(|(other, _)| *other == key) {
@@ -69,15 +73,17 @@ impl Whole {
             }
             let mut constants = shape.constants(policy.packs_per_invocation, ReducePolicy::WORKGROUP_SIZE);
             constants.extend(&operator);
+            let (kernel, own) = if is_upper { (reduce, &[][..]) } else { (reduce_source, &source_constants[..]) };
+            constants.extend(own);
             constants
                 .extend([("QUAD_ACCESS", key.by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             if key.stages > 0 {
                 constants.push(("OPERATOR", key.stages));
             }
             if is_index {
-                constants.push(("FROM_PARTIALS", key.from_partials.into()));
+                constants.push(("FROM_PARTIALS", is_upper.into()));
             }
-            pipelines.push((key, policy.pipeline(device, reduce, &constants)?));
+            pipelines.push((key, policy.pipeline(device, kernel, &constants)?));
         }
         Ok(Self {
             shape,
@@ -86,6 +92,7 @@ impl Whole {
             mixed_access: policy.mixed_access,
             config: *config,
             index_count,
+            quad_alignment: config.quad_alignment(),
             sizes: config.partial_sizes(),
             pipelines,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -171,13 +178,14 @@ impl Algorithm<Reduce> for Whole {
                 column_count: self.shape.column_count * self.shape.flat_columns,
             };
             let by_quads = match level {
-                0 => has_quads(&[source], self.mixed_access, count, self.shape.pack_rows()),
+                0 if !source.is_aligned(self.quad_alignment) => false,
+                0 => has_quads(&[], self.mixed_access, count, self.shape.pack_rows()),
                 // The indices of maxima begin anywhere.
                 _ => self.mixed_access && self.index_count < 2,
             };
             let key = TileAccess {
                 by_quads: by_quads && self.shape.takes_quads(),
-                from_partials: level > 0 && is_index,
+                is_upper: level > 0 && (is_index || self.config.packed_source().is_some()),
                 stages: self.config.stages(level == 0, is_last),
             };
             match level {

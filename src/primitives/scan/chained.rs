@@ -43,6 +43,8 @@ pub(super) struct Chained {
     has_initial: bool,
     mixed_access: bool,
     pack_items: u32,
+    /// Bytes of which the addresses are multiples where tiles are accessed by quads.
+    quad_alignments: [u64; 2],
     quads: AccessPipelines,
     words: AccessPipelines,
     /// For indirect counts.
@@ -75,7 +77,7 @@ impl Chained {
         policy: &ScanPolicy,
         kernel: &'static Kernel,
     ) -> Result<Self> {
-        let Modules { downsweep, constants: operator, shape, .. } = config.modules()?;
+        let Modules { downsweep, constants: operator, packed_constants, shape, .. } = config.modules()?;
         let pipeline = |kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
@@ -85,7 +87,7 @@ impl Chained {
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
             let constants: Vec<_> =
-                operator.iter().chain(&tile).chain(&constants).chain(look_back).copied().collect();
+                operator.iter().chain(&packed_constants).chain(&tile).chain(&constants).chain(look_back).copied().collect();
             policy.pipeline(device, kernel, &constants)
         };
         let look_back =
@@ -106,6 +108,7 @@ impl Chained {
             has_initial: config.has_initial,
             mixed_access: policy.mixed_access,
             pack_items: shape.items_per_pack(),
+            quad_alignments: config.quad_alignments(),
             quads: access(true)?,
             words: access(false)?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -113,9 +116,9 @@ impl Chained {
     }
 
     fn access(&self, buffers: &ScanBuffers, count: Count) -> &AccessPipelines {
-        let ranges = [buffers.source, buffers.destination];
-        let has_quads = has_quads(&ranges, self.mixed_access, count, self.pack_items);
-        if has_quads { &self.quads } else { &self.words }
+        let [source, results] = self.quad_alignments;
+        let is_aligned = buffers.source.is_aligned(source) && buffers.destination.is_aligned(results);
+        if is_aligned && has_quads(&[], self.mixed_access, count, self.pack_items) { &self.quads } else { &self.words }
     }
 
     fn tile_count(&self, count: u64) -> u64 {
@@ -244,7 +247,8 @@ pub struct CountedChained(Chained);
 #[cfg(feature = "counters")]
 impl CountedChained {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
-        if config.modules()?.chained.is_none() || config.row_shape().element_words != 1 {
+        if config.modules()?.chained.is_none() || config.row_shape().element_words != 1 || config.packed().is_some()
+        {
             return Ok(None);
         }
         let counted = kernels::SCAN_CHAINED_COUNTED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);

@@ -52,6 +52,8 @@ pub struct ScanConfig {
     pub(super) has_indirect_count: bool,
     pub(super) is_out_of_place: bool,
     has_unpacked_results: bool,
+    /// Of the elements in memory, where the operation is that of unpacked ones.
+    packed: Option<PackedForm>,
     pub(super) is_monotone: bool,
     pub(super) ranges: Ranges,
     pub(super) policy: Option<ScanPolicy>,
@@ -145,6 +147,7 @@ impl ScanConfig {
             has_indirect_count: false,
             is_out_of_place: false,
             has_unpacked_results: false,
+            packed: None,
             is_monotone: false,
             ranges: Ranges::AnyAddress,
             policy: None,
@@ -307,9 +310,10 @@ impl ScanConfig {
 
     /// Size of a row of the source, bytes: that of a row, unless functions compute elements.
     pub const fn source_size(&self) -> u64 {
-        match self.operation {
-            Operation::BuiltIn(..) => self.row_size(),
-            Operation::Custom(functions) => functions.source_size(),
+        match (self.operation, self.packed) {
+            (Operation::Custom(functions), _) => functions.source_size(),
+            (Operation::BuiltIn(..), Some(form)) => form.element.size() as u64,
+            (Operation::BuiltIn(..), None) => self.row_size(),
         }
     }
 
@@ -338,6 +342,7 @@ impl ScanConfig {
     /// Size of a row of results, bytes.
     pub const fn result_size(&self) -> u64 {
         match (self.result_type(), self.functions()) {
+            (Some(_), _) if self.packed.is_some() && !self.has_unpacked_results => self.source_size(),
             (Some(element), _) => self.columns as u64 * element.size() as u64,
             (None, Some(functions)) => functions.result_size(),
             (None, None) => self.row_size(),
@@ -349,8 +354,41 @@ impl ScanConfig {
         PackedForm::by(element, self.built_in_operator())
     }
 
+    /// The form of packed elements that kernels take as they are, and write so unless results are unpacked: those of single
+    /// columns without segments and initial values, by the algorithms that policies choose.
+    pub(super) fn packed(&self) -> Option<PackedForm> {
+        let is_plain = self.columns == 1 && self.segments.is_none() && !self.has_initial && !self.is_monotone;
+        let has_kernel = self.policy.is_none_or(|policy| policy.takes_packed());
+        self.packed.or(self.form(self.element_type()).filter(|_| is_plain && has_kernel))
+    }
+
+    /// Whether elements are packed in memory and results are not.
+    pub(super) const fn has_unpacked_results(&self) -> bool {
+        self.has_unpacked_results
+    }
+
+    /// Bytes of which the addresses of source and destination are multiples where kernels access quads: words have several packed
+    /// elements.
+    pub(super) fn quad_alignments(&self) -> [u64; 2] {
+        match (self.packed().is_some(), self.has_unpacked_results) {
+            (false, _) => [16, 16],
+            (true, true) => [4, 16],
+            (true, false) => [4, 4],
+        }
+    }
+
+    /// The same scan of unpacked elements, of packed ones in memory where kernels take those.
+    pub(super) fn of_unpacked(self) -> Self {
+        let (packed, has_unpacked_results) = (self.packed(), self.has_unpacked_results);
+        let config = self.of_words();
+        match packed {
+            Some(_) => Self { packed, has_unpacked_results, ..config },
+            None => config,
+        }
+    }
+
     /// The same scan of unpacked elements.
-    pub(crate) const fn of_unpacked(mut self) -> Self {
+    pub(crate) const fn of_words(mut self) -> Self {
         if let Operation::BuiltIn(_, element) = &mut self.operation {
             *element = element.unpacked();
         }
@@ -367,7 +405,8 @@ impl ScanConfig {
         if let Some(SegmentsBy::FixedSize(length)) = self.segments {
             in_range("the length of a segment", length, 1..=u32::MAX)?;
         }
-        if self.has_unpacked_results && !self.element_type().is_some_and(ElementType::is_packed) {
+        let is_packed = self.packed.is_some() || self.element_type().is_some_and(ElementType::is_packed);
+        if self.has_unpacked_results && !is_packed {
             return Err(Error::Unsupported { reason: UNPACKED_RESULTS });
         }
         let is_sum_of_floats = self.rounds() && self.built_in_operator() == Some(ScanOperator::Add);
@@ -388,7 +427,7 @@ impl ScanConfig {
         let is_segmented = self.segments.is_some();
         match self.operation {
             Operation::BuiltIn(operator, element) => {
-                Ok(Modules::new(element, operator, self.columns, is_segmented))
+                Ok(Modules::new(element, operator, self.columns, is_segmented).of_packed(self))
             }
             Operation::Custom(functions) => Modules::custom(functions, is_segmented),
         }
@@ -612,12 +651,21 @@ impl Buffers<Scan> for ScanBuffers {
         }
         Functions::read_data(config.functions(), &mut self.functions_data, table)?;
         let extent = Extent::of(*count).rows(config.columns, 0);
-        table.up_to(config.form(config.element_type()), extent).read("source", &mut self.source, size)?;
+        let packed = config.packed();
+        match packed {
+            Some(form) => table.as_is(form),
+            None => table.up_to(config.form(config.element_type()), extent),
+        };
+        table.read("source", &mut self.source, size)?;
         let is_out_of_place = config.is_out_of_place || config.stages().is_some();
         let destination = if is_out_of_place { Role::Write } else { Role::WriteInPlace };
         let size = size_of_rows(max, config.result_size())?;
-        let form = config.form(config.result_type());
-        table.up_to(form, extent).addresses("destination", destination, &mut self.destination, size)?;
+        match packed {
+            Some(_) if config.has_unpacked_results => table,
+            Some(form) => table.as_is(form),
+            None => table.up_to(config.form(config.result_type()), extent),
+        }
+        .addresses("destination", destination, &mut self.destination, size)?;
         table.scratch(&mut self.scratch)
     }
 

@@ -88,7 +88,8 @@ pub type ScanPlan = Plan<Scan>;
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
 /// `source` and `destination` are the same range or disjoint, for the seed's policy the same, and with functions that transform or
-/// store disjoint; faster if aligned to 16.
+/// store disjoint; faster if aligned to 16. Elements of 8 and 16 bits in one column, without segments, initial value and
+/// [`ScanConfig::monotone`], are taken as they are, faster if aligned to 4.
 ///
 /// | scratch for | bytes |
 /// |---|---|

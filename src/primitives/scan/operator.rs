@@ -1,5 +1,6 @@
 //! Scan operators and their kernels.
 
+use super::config::ScanConfig;
 use crate::device::Capabilities;
 use crate::error::{Error, Result};
 use crate::kernels::{self, Family, Kernel};
@@ -72,8 +73,12 @@ pub(super) struct Modules {
     pub(super) downsweep: &'static Kernel,
     /// The single pass; only for single columns.
     pub(super) chained: Option<&'static Kernel>,
+    /// Those of the levels above the elements: the same, unless elements are packed.
+    pub(super) of_sums: [&'static Kernel; 2],
     /// Specialization constants of the operator.
     pub(super) constants: Vec<(&'static str, u32)>,
+    /// Besides these, for the caller's elements.
+    pub(super) packed_constants: Vec<(&'static str, u32)>,
     pub(super) shape: RowShape,
 }
 
@@ -143,12 +148,31 @@ impl Modules {
             true => Vec::new(),
             false => vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
         };
+        let (reduce, downsweep) =
+            (kernels::SCAN_REDUCE.module(&defines), kernels::SCAN_DOWNSWEEP.module(&defines));
+        Self {
+            reduce,
+            downsweep,
+            chained: kernels::SCAN_CHAINED.find(&defines),
+            of_sums: [reduce, downsweep],
+            constants,
+            packed_constants: Vec::new(),
+            shape,
+        }
+    }
+
+    /// The kernels of packed elements, if a configuration has such.
+    pub(super) fn of_packed(self, config: &ScanConfig) -> Self {
+        let Some(form) = config.packed() else { return self };
+        let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("PACKED", 1)];
+        let mut packed_constants = form.constants().to_vec();
+        packed_constants.push(("UNPACKED_RESULTS", config.has_unpacked_results().into()));
         Self {
             reduce: kernels::SCAN_REDUCE.module(&defines),
             downsweep: kernels::SCAN_DOWNSWEEP.module(&defines),
             chained: kernels::SCAN_CHAINED.find(&defines),
-            constants,
-            shape,
+            packed_constants,
+            ..self
         }
     }
 }
@@ -159,11 +183,14 @@ impl Modules {
         let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("HEADED", 1)];
         let defines = &defines[..if is_segmented { 3 } else { 2 }];
         let kernel = |family: &'static Family| functions.kernel(family.module(defines));
+        let (reduce, downsweep) = (kernel(&kernels::SCAN_REDUCE)?, kernel(&kernels::SCAN_DOWNSWEEP)?);
         Ok(Self {
-            reduce: kernel(&kernels::SCAN_REDUCE)?,
-            downsweep: kernel(&kernels::SCAN_DOWNSWEEP)?,
+            reduce,
+            downsweep,
             chained: None,
+            of_sums: [reduce, downsweep],
             constants: Vec::new(),
+            packed_constants: Vec::new(),
             shape: RowShape::whole(functions.element_words()),
         })
     }

@@ -124,6 +124,15 @@ impl ScanPolicy {
         tiled.with_algorithm(algorithm).reproducible(config)
     }
 
+    /// Whether its kernels take packed elements as they are.
+    pub(super) const fn takes_packed(&self) -> bool {
+        let has_kernels = matches!(
+            self.algorithm,
+            ScanAlgorithm::Chained | ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)
+        );
+        has_kernels && matches!(self.sums, SumsPlacement::Scratch)
+    }
+
     /// Reduce-then-scan with sums in scratch.
     pub const fn tiled(workgroup_size: u32, items_per_invocation: u32, items_per_run: u32) -> Self {
         Self {

@@ -43,6 +43,8 @@ pub(super) struct ReduceThenScan {
     mixed_access: bool,
     /// Elements per pack of quads.
     pack_items: u32,
+    /// Bytes of which the addresses of the caller's ranges are multiples where tiles are accessed by quads.
+    quad_alignments: [u64; 2],
     reduces: Vec<(Reduce, Pipeline)>,
     downsweeps: Vec<(Downsweep, Pipeline)>,
     /// For indirect counts.
@@ -140,7 +142,9 @@ impl ScratchLayout {
 
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { reduce, downsweep, constants: operator, shape, .. } = config.modules()?;
+        let Modules { reduce, downsweep, of_sums, constants: operator, packed_constants, shape, .. } =
+            config.modules()?;
+        let has_packed = config.packed().is_some();
         let (reduce, downsweep) = match policy.algorithm.workgroup_scan() {
             None | Some(WorkgroupScan::Subgroup) => (reduce, downsweep),
             Some(WorkgroupScan::Sklansky) if config.rounds() => fixed_tree(config),
@@ -151,7 +155,8 @@ impl ReduceThenScan {
             let constants = rows.constants();
             // Only segmented kernels have HEADS.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
-            let constants = operator.iter().chain(&tile).chain(constants).chain(extra).copied();
+            let packed = if rows == Rows::Sums { &[] } else { &packed_constants[..] };
+            let constants = operator.iter().chain(&tile).chain(packed).chain(constants).chain(extra).copied();
             let stages = config.stages().filter(|_| rows != Rows::Sums);
             policy.pipeline(device, kernel, &constants.chain(stages).collect::<Vec<_>>())
         };
@@ -159,7 +164,8 @@ impl ReduceThenScan {
         let callers = Rows::Callers { direction: config.direction, segments: config.segments };
         let plain = Rows::Callers { direction: Direction::Forward, segments: None };
         // Without head flags, aggregates are rows like the caller's.
-        let sums = if callers == plain && config.stages().is_none() { callers } else { Rows::Sums };
+        let is_like_sums = callers == plain && config.stages().is_none() && !has_packed;
+        let sums = if is_like_sums { callers } else { Rows::Sums };
         // The caller's level, by quads and by words, and the levels above it, which are aligned in scratch but of any
         // length. Strided elements of a column are never accessed by quads.
         let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
@@ -170,6 +176,8 @@ impl ReduceThenScan {
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
         for (rows, kind, quad_access) in levels {
             let quad_access = quad_access && !shape.is_strided;
+            let [reduce, downsweep] =
+                if has_packed && rows == Rows::Sums { of_sums } else { [reduce, downsweep] };
             let [quads, mixed] =
                 [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
             let key = Reduce { rows, quad_access };
@@ -202,6 +210,7 @@ impl ReduceThenScan {
             ranges: config.ranges,
             mixed_access: policy.mixed_access,
             pack_items: shape.items_per_pack(),
+            quad_alignments: config.quad_alignments(),
             reduces,
             downsweeps,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -356,7 +365,7 @@ impl<'a> Recording<'a> {
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
         };
-        let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, &[push.source]) };
+        let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, push.source, AddressRange::NONE) };
         self.dispatch(recorder, level, pipeline_of(&self.scan.reduces, key), &push)
     }
 
@@ -383,7 +392,7 @@ impl<'a> Recording<'a> {
         let key = Downsweep {
             rows: self.rows(level),
             kind: if level == 0 { scan.kind } else { ScanKind::Exclusive },
-            quad_access: self.quad_access(level, &[push.source, push.destination]),
+            quad_access: self.quad_access(level, push.source, push.destination),
         };
         self.dispatch(recorder, level, pipeline_of(&scan.downsweeps, key), &push)
     }
@@ -445,11 +454,15 @@ impl<'a> Recording<'a> {
     }
 
     /// Whether kernels access a level with these ranges by quads.
-    fn quad_access(&self, level: usize, ranges: &[AddressRange]) -> bool {
+    fn quad_access(&self, level: usize, source: AddressRange, destination: AddressRange) -> bool {
         let ReduceThenScan { ranges: callers, column_count, mixed_access, pack_items, .. } = *self.scan;
+        let [of_source, of_results] = self.scan.quad_alignments;
         let is_quads = match (level, callers) {
             (0, Ranges::Scratch) => true,
-            (0, Ranges::AnyAddress) => has_quads(ranges, mixed_access, self.count, pack_items),
+            (0, Ranges::AnyAddress) => {
+                let is_aligned = source.is_aligned(of_source) && destination.is_aligned(of_results);
+                is_aligned && has_quads(&[], mixed_access, self.count, pack_items)
+            }
             // A level of aggregates has any length.
             _ => mixed_access,
         };

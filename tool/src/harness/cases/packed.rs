@@ -100,6 +100,35 @@ fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     ]
 }
 
+/// Scans and reductions that take packed elements as they are, in each shape of their kernels.
+fn summed_as_they_are() -> Vec<Work> {
+    use ElementType::{Bf16, F16, I8, I16, U8, U16};
+    let scan = |element| ScanCase { element, ..ScanCase::sum_of_u32(PolicyName::Small) };
+    let chained = |element| ScanCase { algorithm: ScanAlgorithm::Chained, ..scan(element) };
+    let reduce = |element| ReduceCase { has_small_tiles: true, ..ReduceCase::sum(element) };
+    let index = |element, indices| ReduceCase { operator: ScanOperator::Max, indices, ..reduce(element) };
+    let rows = |length| Some(ReduceRuns::FixedSize(length));
+    let (kind, operator) = (ScanKind::Exclusive, ScanOperator::Max);
+    vec![
+        scan(U8).into(),
+        ScanCase { in_place: true, ..scan(U8) }.into(),
+        ScanCase { kind, is_reverse: true, operator: ScanOperator::Min, ..scan(I16) }.into(),
+        ScanCase { operator, ..chained(U16) }.into(),
+        ScanCase { kind, is_reverse: true, ..chained(I8) }.into(),
+        ScanCase { has_unpacked_results: true, ..chained(F16) }.into(),
+        ScanCase { has_unpacked_results: true, is_reverse: true, ..scan(Bf16) }.into(),
+        reduce(U8).into(),
+        ReduceCase { columns: 2, ..reduce(F16) }.into(),
+        ReduceCase { columns: 4, operator, ..reduce(U8) }.into(),
+        ReduceCase { columns: 3, ..reduce(U8) }.into(),
+        index(F16, 1).into(),
+        ReduceCase { operator: ScanOperator::Min, ..index(U8, 2) }.into(),
+        ReduceCase { runs: rows(40), operator: ScanOperator::Min, ..reduce(I16) }.into(),
+        ReduceCase { runs: rows(2000), ..index(F16, 1) }.into(),
+        ReduceCase { runs: rows(2001), ..reduce(Bf16) }.into(),
+    ]
+}
+
 /// Selections, run lengths, differences, merges, searches, top-k and histograms.
 fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let less = Predicate::Compare(Comparison::Less);
@@ -174,6 +203,24 @@ pub(super) fn covering_cases() -> Vec<Case> {
             }
         }
     }
+    // As GPUs choose, at every address.
+    for (turn, work) in summed_as_they_are().into_iter().enumerate() {
+        let (count, input) = ([4098, 70][turn % 2], Input::Distinguishing);
+        let element_size = match &work {
+            Work::Scan(scan) => scan.element.size(),
+            Work::Reduce(reduce) => reduce.element.size(),
+            _ => unreachable!("scans and reductions"),
+        };
+        for (misalignment, count) in [(0, count), (element_size as u32, 4168 - count), (4, count)] {
+            let mut work = work.clone();
+            match &mut work {
+                Work::Scan(scan) => scan.misalignment = misalignment,
+                Work::Reduce(reduce) => reduce.misalignment = misalignment,
+                _ => {}
+            }
+            cases.push(Case { work, count, input, tuned: None });
+        }
+    }
     // Of two tiles or three a compaction adds up the counts.
     for element in [ElementType::U8, ElementType::U16] {
         let algorithm = Some(SelectAlgorithm::ReduceThenScan);
@@ -215,9 +262,18 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         sort(I8).into(),
         sort(F16).order(FloatOrder::Numpy).into(),
         sort(Bf16).into(),
+        ScanConfig::inclusive(U8).with_initial().into(),
+        ScanConfig::inclusive(F16).with_initial().into(),
+        ScanConfig::inclusive(Bf16).with_initial().into(),
         ScanConfig::inclusive(U8).into(),
-        ScanConfig::inclusive(F16).into(),
-        ScanConfig::inclusive(Bf16).into(),
+        ScanConfig::inclusive(U16).operator(ScanOperator::Max).out_of_place().into(),
+        ScanConfig::inclusive(F16).unpacked_results().out_of_place().into(),
+        ReduceConfig::sum(U8).into(),
+        ReduceConfig::sum(F16).columns(2).into(),
+        ReduceConfig::sum(U8).columns(3).into(),
+        ReduceConfig::argmax(F16).into(),
+        ReduceConfig::argminmax(U8).into(),
+        ReduceConfig::argmax(F16).along_rows(2000).into(),
         ReduceConfig::new(ScanOperator::Min, I16).runs(ReduceRuns::FixedSize(40)).into(),
         GatherConfig::of(U8).into(),
         GatherConfig::of(U16).into(),

@@ -205,9 +205,12 @@ impl Prepared {
         let pristine = arrangement.reserve(count + values, 0);
         let (pristine, pristine_values) = pristine.split_at(count);
         let source = arrangement.reserve(room, needs.misalignment);
+        // Words have a multiple of 4.
+        let of_result = if needs.packed_result.is_some() { 1 } else { 4 };
+        let misalignment = needs.misalignment / of_result * of_result;
         let destination = match needs.in_place {
             true => source,
-            false => arrangement.reserve(room.max(self.word_count(needs.destination)), needs.misalignment),
+            false => arrangement.reserve(room.max(self.word_count(needs.destination)), misalignment),
         };
         let mut arguments = vec![(needs.source, source), (needs.destination, destination)];
         let mut reserve_all = |names: &[&'static str], alignment: u64, misalignment| {
