@@ -21,7 +21,7 @@
 // memory and the form in registers; with OPERATOR_HAS_SUBGROUP, `subgroup_reduce` and both forms of
 // `subgroup_exclusive_scan`.
 //
-// Values are loaded and stored in *packs*: the fewest values that are a whole number of 16-byte quads. With PACKED rows are
+// Values are loaded and stored in *packs*: the fewest values that are a whole number of 16-byte quads. With PACKED_ROWS rows are
 // elements of 8 or 16 bits, four to a pack, which values are the words of; all others, such as carries, are words. A build with
 // STRIDED scans one column of a table, whose values are a row apart. A build with HEADED combines values with their
 // head flags: there an Element is more than the Value in memory.
@@ -68,7 +68,7 @@ Value to_memory(Value words) {
 }
 #endif
 
-#ifdef PACKED
+#ifdef PACKED_ROWS
 #include "common/packed.glsl"
 // Whether elements of the destination are words, as in registers.
 layout(constant_id = ID_UNPACKED_RESULTS) const bool UNPACKED_RESULTS = false;
@@ -117,7 +117,7 @@ void store_words(Words words, uint word, Value value) {
 }
 
 // The rows of the source and of the destination.
-#ifdef PACKED
+#ifdef PACKED_ROWS
 const uint ELEMENT_SIZE = PACKED_BITS / 8;
 
 Words advance_source(Words rows, uint count, uint run_length) {
@@ -128,11 +128,11 @@ Words advance_results(Words rows, uint count, uint run_length) {
     return Words(advance(uvec2(rows), count, run_length * (UNPACKED_RESULTS ? 4 : ELEMENT_SIZE)));
 }
 
-Value load_row(Words rows, uint row) {
+Value load_entry(Words rows, uint row) {
     return unpacked(packed_at(rows, row));
 }
 
-void store_row(Words rows, uint row, Value value) {
+void store_entry(Words rows, uint row, Value value) {
     if (UNPACKED_RESULTS) {
         rows.word[row] = value;
     } else {
@@ -144,8 +144,8 @@ void store_row(Words rows, uint row, Value value) {
 #else
 #define advance_source advance_words
 #define advance_results advance_words
-#define load_row load_words
-#define store_row store_words
+#define load_entry load_words
+#define store_entry store_words
 #endif
 
 // Loads the value at `words`, in its form in registers.
@@ -159,10 +159,10 @@ void store_value(Words words, Value value) {
 
 #define PACK_WORD(pack, word) ELEMENT_WORD(pack[(word) / ELEMENT_WORDS], (word) % ELEMENT_WORDS)
 
-// Loads pack `pack` of the packs that begin at `words`, a multiple of 16 bytes, with PACKED of a word, by quads. All of its values
+// Loads pack `pack` of the packs that begin at `words`, a multiple of 16 bytes, with PACKED_ROWS of a word, by quads. All of its values
 // are in bounds.
 void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
-#ifdef PACKED
+#ifdef PACKED_ROWS
     uvec4 quad = unpacked_quad(words, pack);
     [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
         values[i] = quad[i];
@@ -180,7 +180,7 @@ void load_quads(Words words, uint pack, out Value values[PACK_ITEMS]) {
 }
 
 void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
-#ifdef PACKED
+#ifdef PACKED_ROWS
     if (!UNPACKED_RESULTS) {
         store_packed_quad(words, pack, uvec4(values[0], values[1], values[2], values[3]));
         return;
@@ -197,7 +197,7 @@ void store_quads(Words words, uint pack, Value values[PACK_ITEMS]) {
 }
 
 // Loads pack `pack` of the `extent` values at `words`, in their form in memory; values at and beyond `extent` are not
-// read and are identities. Values are `stride` words apart, with PACKED as many elements. `by_quads` states that `words` is
+// read and are identities. Values are `stride` words apart, with PACKED_ROWS as many elements. `by_quads` states that `words` is
 // aligned for load_quads and that no pack crosses `extent`. There is no fallback by words beside the quads: llvmpipe executes both sides of
 // a branch, one lane at a time.
 void load_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, out Value values[PACK_ITEMS]) {
@@ -211,7 +211,7 @@ void load_pack(Words words, uint stride, uint pack, uint extent, bool by_quads, 
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
             if (pack * PACK_ITEMS + i < extent) {
-                values[i] = load_row(words, (pack * PACK_ITEMS + i) * stride);
+                values[i] = load_entry(words, (pack * PACK_ITEMS + i) * stride);
             }
         }
     }
@@ -225,7 +225,7 @@ void store_pack(Words words, uint stride, uint pack, uint extent, bool by_quads,
     } else {
         [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
             if (pack * PACK_ITEMS + i < extent) {
-                store_row(words, (pack * PACK_ITEMS + i) * stride, values[i]);
+                store_entry(words, (pack * PACK_ITEMS + i) * stride, values[i]);
             }
         }
     }

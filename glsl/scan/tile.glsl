@@ -102,7 +102,7 @@ bool is_surplus(Tile tile, Tiles tiles) {
     return tile.index / SEGMENT_TILES >= tiles.count;
 }
 
-#ifdef PACKED
+#ifdef PACKED_ROWS
 Words tile_of_source(Words source, Tile tile, uint column_count) {
     return advance_source(source, tile.memory_index, TILE_STEP);
 }

@@ -64,7 +64,7 @@ void load_segments(Words source, uint stride, uint extent) {
             [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
                 uint row = row_of_slot(slot_of_pack(slot) + i, extent);
                 if (row != NO_ROW) {
-                    packs[slot][i] = load_row(source, row * stride);
+                    packs[slot][i] = load_entry(source, row * stride);
                 }
             }
         }
@@ -83,7 +83,7 @@ void store_segments(Words destination, uint stride, uint extent) {
             [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
                 uint row = row_of_slot(slot_of_pack(slot) + i, extent);
                 if (row != NO_ROW) {
-                    store_row(destination, row * stride, packs[slot][i]);
+                    store_entry(destination, row * stride, packs[slot][i]);
                 }
             }
         }
@@ -101,7 +101,7 @@ void load_tile(Words source, uint stride, uint extent) {
                 load_quads(first, pack_offset(slot), packs[slot]);
             } else {
                 [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                    packs[slot][i] = load_row(first, (pack_offset(slot) * PACK_ITEMS + i) * stride);
+                    packs[slot][i] = load_entry(first, (pack_offset(slot) * PACK_ITEMS + i) * stride);
                 }
             }
         }
@@ -133,7 +133,7 @@ void store_tile(Words destination, uint stride, uint extent) {
                 store_quads(first, pack_offset(slot), packs[slot]);
             } else {
                 [[unroll]] for (uint i = 0; i < PACK_ITEMS; i++) {
-                    store_row(first, (pack_offset(slot) * PACK_ITEMS + i) * stride, packs[slot][i]);
+                    store_entry(first, (pack_offset(slot) * PACK_ITEMS + i) * stride, packs[slot][i]);
                 }
             }
         }

@@ -73,7 +73,8 @@ impl Whole {
             }
             let mut constants = shape.constants(policy.packs_per_invocation, ReducePolicy::WORKGROUP_SIZE);
             constants.extend(&operator);
-            let (kernel, own) = if is_upper { (reduce, &[][..]) } else { (reduce_source, &source_constants[..]) };
+            let (kernel, own) =
+                if is_upper { (reduce, &[][..]) } else { (reduce_source, &source_constants[..]) };
             constants.extend(own);
             constants
                 .extend([("QUAD_ACCESS", key.by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);

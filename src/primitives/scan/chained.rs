@@ -77,7 +77,8 @@ impl Chained {
         policy: &ScanPolicy,
         kernel: &'static Kernel,
     ) -> Result<Self> {
-        let Modules { downsweep, constants: operator, packed_constants, shape, .. } = config.modules()?;
+        let Modules { downsweep, constants: operator, packed_constants, result_constants, shape, .. } =
+            config.modules()?;
         let pipeline = |kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
@@ -86,8 +87,15 @@ impl Chained {
                 ("EXCLUSIVE", (config.kind == ScanKind::Exclusive).into()),
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
-            let constants: Vec<_> =
-                operator.iter().chain(&packed_constants).chain(&tile).chain(&constants).chain(look_back).copied().collect();
+            let constants: Vec<_> = operator
+                .iter()
+                .chain(&packed_constants)
+                .chain(&result_constants)
+                .chain(&tile)
+                .chain(&constants)
+                .chain(look_back)
+                .copied()
+                .collect();
             policy.pipeline(device, kernel, &constants)
         };
         let look_back =
@@ -118,7 +126,11 @@ impl Chained {
     fn access(&self, buffers: &ScanBuffers, count: Count) -> &AccessPipelines {
         let [source, results] = self.quad_alignments;
         let is_aligned = buffers.source.is_aligned(source) && buffers.destination.is_aligned(results);
-        if is_aligned && has_quads(&[], self.mixed_access, count, self.pack_items) { &self.quads } else { &self.words }
+        if is_aligned && has_quads(&[], self.mixed_access, count, self.pack_items) {
+            &self.quads
+        } else {
+            &self.words
+        }
     }
 
     fn tile_count(&self, count: u64) -> u64 {
@@ -247,7 +259,9 @@ pub struct CountedChained(Chained);
 #[cfg(feature = "counters")]
 impl CountedChained {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
-        if config.modules()?.chained.is_none() || config.row_shape().element_words != 1 || config.packed().is_some()
+        if config.modules()?.chained.is_none()
+            || config.row_shape().element_words != 1
+            || config.packed().is_some()
         {
             return Ok(None);
         }

@@ -660,12 +660,11 @@ impl Buffers<Scan> for ScanBuffers {
         let is_out_of_place = config.is_out_of_place || config.stages().is_some();
         let destination = if is_out_of_place { Role::Write } else { Role::WriteInPlace };
         let size = size_of_rows(max, config.result_size())?;
-        match packed {
-            Some(_) if config.has_unpacked_results => table,
+        match packed.filter(|_| !config.has_unpacked_results) {
             Some(form) => table.as_is(form),
-            None => table.up_to(config.form(config.result_type()), extent),
-        }
-        .addresses("destination", destination, &mut self.destination, size)?;
+            None => table.up_to(config.form(config.result_type()).filter(|_| packed.is_none()), extent),
+        };
+        table.addresses("destination", destination, &mut self.destination, size)?;
         table.scratch(&mut self.scratch)
     }
 

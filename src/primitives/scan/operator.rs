@@ -77,8 +77,10 @@ pub(super) struct Modules {
     pub(super) of_sums: [&'static Kernel; 2],
     /// Specialization constants of the operator.
     pub(super) constants: Vec<(&'static str, u32)>,
-    /// Besides these, for the caller's elements.
+    /// Besides these, for packed elements.
     pub(super) packed_constants: Vec<(&'static str, u32)>,
+    /// Likewise, where results are written.
+    pub(super) result_constants: Vec<(&'static str, u32)>,
     pub(super) shape: RowShape,
 }
 
@@ -157,6 +159,7 @@ impl Modules {
             of_sums: [reduce, downsweep],
             constants,
             packed_constants: Vec::new(),
+            result_constants: Vec::new(),
             shape,
         }
     }
@@ -164,14 +167,13 @@ impl Modules {
     /// The kernels of packed elements, if a configuration has such.
     pub(super) fn of_packed(self, config: &ScanConfig) -> Self {
         let Some(form) = config.packed() else { return self };
-        let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("PACKED", 1)];
-        let mut packed_constants = form.constants().to_vec();
-        packed_constants.push(("UNPACKED_RESULTS", config.has_unpacked_results().into()));
+        let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("PACKED_ROWS", 1)];
         Self {
             reduce: kernels::SCAN_REDUCE.module(&defines),
             downsweep: kernels::SCAN_DOWNSWEEP.module(&defines),
             chained: kernels::SCAN_CHAINED.find(&defines),
-            packed_constants,
+            packed_constants: form.constants().to_vec(),
+            result_constants: vec![("UNPACKED_RESULTS", config.has_unpacked_results().into())],
             ..self
         }
     }
@@ -191,6 +193,7 @@ impl Modules {
             of_sums: [reduce, downsweep],
             constants: Vec::new(),
             packed_constants: Vec::new(),
+            result_constants: Vec::new(),
             shape: RowShape::whole(functions.element_words()),
         })
     }

@@ -142,8 +142,8 @@ impl ScratchLayout {
 
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let Modules { reduce, downsweep, of_sums, constants: operator, packed_constants, shape, .. } =
-            config.modules()?;
+        let modules = config.modules()?;
+        let Modules { reduce, downsweep, of_sums, constants: operator, shape, .. } = modules;
         let has_packed = config.packed().is_some();
         let (reduce, downsweep) = match policy.algorithm.workgroup_scan() {
             None | Some(WorkgroupScan::Subgroup) => (reduce, downsweep),
@@ -155,7 +155,7 @@ impl ReduceThenScan {
             let constants = rows.constants();
             // Only segmented kernels have HEADS.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
-            let packed = if rows == Rows::Sums { &[] } else { &packed_constants[..] };
+            let packed = if rows == Rows::Sums { &[] } else { &modules.packed_constants[..] };
             let constants = operator.iter().chain(&tile).chain(packed).chain(constants).chain(extra).copied();
             let stages = config.stages().filter(|_| rows != Rows::Sums);
             policy.pipeline(device, kernel, &constants.chain(stages).collect::<Vec<_>>())
@@ -186,7 +186,9 @@ impl ReduceThenScan {
             }
             let key = Downsweep { rows, kind, quad_access };
             if downsweeps.iter().all(|(other, _)| *other != key) {
-                let constants = [quads, mixed, ("EXCLUSIVE", (kind == ScanKind::Exclusive).into())];
+                let of_results = if rows == Rows::Sums { &[] } else { &modules.result_constants[..] };
+                let exclusive = ("EXCLUSIVE", (kind == ScanKind::Exclusive).into());
+                let constants = [&[quads, mixed, exclusive], of_results].concat();
                 downsweeps.push((key, pipeline(downsweep, rows, &constants)?));
             }
         }
@@ -365,7 +367,10 @@ impl<'a> Recording<'a> {
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
         };
-        let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, push.source, AddressRange::NONE) };
+        let key = Reduce {
+            rows: self.rows(level),
+            quad_access: self.quad_access(level, push.source, AddressRange::NONE),
+        };
         self.dispatch(recorder, level, pipeline_of(&self.scan.reduces, key), &push)
     }
 

@@ -1,13 +1,17 @@
 //! Pass check of the chained scan, with stalled tiles, and with the fixed tree.
 
 use libtest_mimic::Failed;
+use subsweep::ElementType;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep_tool::reference::passes::scan::{self as model, Descriptor, GROUP_TILES};
 use subsweep_tool::reference::{Add, Element as _, Max, Min, Mul, Row};
 
 use super::numbers::TestRow;
-use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, nth_look_back, random};
+use super::rig::{
+    Alignment, Memory, Rig, Selection, Tiles, Value, compare, constants_in_memory, nth_look_back,
+    numbers_stored, random, stored, type_in_memory,
+};
 use super::scan::{Order, TileShape};
 
 /// Words of the state before the tiles' descriptors.
@@ -69,11 +73,20 @@ impl<'g> Chained<'g> {
         ]);
         constants.extend(self.alignment.constants());
         constants.extend(R::constants(self.kernel));
+        constants.extend(constants_in_memory(self.kernel, R::NUMBER));
+        if type_in_memory(self.kernel, R::NUMBER).is_packed() {
+            constants.push(("UNPACKED_RESULTS", u32::from(!self.result::<R>().is_packed())));
+        }
         constants.extend(nth_look_back(self.look_back, 4));
         if self.is_counted() {
             constants.push(("STALL_EVERY", self.stall_every as u32));
         }
         Rig::new(self.gpu, self.kernel, self.shape.workgroup_size, &constants)
+    }
+
+    /// The type of a result: of packed numbers those of exclusive scans have 32 bits.
+    fn result<R: TestRow>(&self) -> ElementType {
+        if self.exclusive { R::NUMBER } else { type_in_memory(self.kernel, R::NUMBER) }
     }
 
     fn initial_words<R: TestRow>() -> Vec<u32> {
@@ -96,8 +109,10 @@ impl<'g> Chained<'g> {
             false => (tiles.tile_count, tiles.last_extent),
         };
         let group_count = self.group_tiles.map_or(0, |tiles| tile_count.div_ceil(tiles));
-        let source = Memory::of(gpu, words, alignment)?;
-        let destination = Memory::poisoned(gpu, words.len(), alignment)?;
+        let input = stored(type_in_memory(self.kernel, R::NUMBER), words);
+        let source = Memory::of(gpu, &input, alignment)?;
+        let result_size = words.len() * self.result::<R>().bits().min(32) as usize;
+        let destination = Memory::poisoned(gpu, result_size.div_ceil(32), alignment)?;
         let state_words = TICKET_WORDS + (tile_count + group_count) * 2 * R::WORDS;
         let state = Memory::of(gpu, &vec![0; state_words], Alignment::Quads)?;
         let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
@@ -115,7 +130,7 @@ impl<'g> Chained<'g> {
             ],
             tile_count,
         )?;
-        compare(case, "source", &source, words)?;
+        compare(case, "source", &source, &input)?;
         let read = |name, memory: &Memory<'_>| memory.read().map_err(|why| format!("{case}: {name}{why}"));
         Ok(Written {
             destination: read("destination", &destination)?,
@@ -135,7 +150,7 @@ impl<'g> Chained<'g> {
             R::name()
         );
         let tile_items = self.shape.tile_items(R::TYPE);
-        let words = R::input(count, count);
+        let words = numbers_stored(type_in_memory(self.kernel, R::NUMBER), R::input(count, count));
         let rows = order.of(R::of_words(&words), tile_items);
         let mut expected = model::chained(&rows, tile_items, exclusive, group_tiles);
         if order == Order::Reverse {
@@ -144,6 +159,7 @@ impl<'g> Chained<'g> {
         }
         let written = self.run::<R>(rig, &case, &words, on_device)?;
         let results: Vec<_> = order.undo(expected.results, count).iter().flat_map(R::words).collect();
+        let results = stored(self.result::<R>(), &results);
         if let Some(i) = (0..results.len()).find(|&i| written.destination[i] != results[i]) {
             let (got, expected) = (written.destination[i], results[i]);
             return Err(format!("{case}: destination[{i}] is {got:#010x}, not {expected:#010x}").into());
@@ -233,6 +249,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
     let checks: &[Check] = match variant {
         "u32x1" | "words32x1_counted" => &[check::<Row<Add, u32, 1>>],
         "words32x1" => &[check::<Row<Add, u32, 1>>, check::<Row<Mul, i32, 1>>, check::<Row<Max, f32, 1>>],
+        "packed" => &[check::<Row<Max, i32, 1>>, check::<Row<Add, f32, 1>>, check::<Row<Add, u32, 1>>],
         "words64x1" => &[check::<Row<Add, u64, 1>>, check::<Row<Min, i64, 1>>],
         "float64x1" => &[check::<Row<Add, f64, 1>>],
         _ => return Err("no rows for this variant".into()),

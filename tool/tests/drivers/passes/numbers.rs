@@ -10,6 +10,8 @@ use super::rig::random;
 
 /// An element of a kernel and of its pass model.
 pub trait TestRow: Element {
+    /// The type of a column.
+    const NUMBER: ElementType;
     /// Words of 32 bits.
     const WORDS: usize;
     /// Elements in a pack: the fewest that are a whole number of 16-byte quads.
@@ -40,6 +42,7 @@ pub trait TestRow: Element {
 
     /// This type as a value.
     const TYPE: &'static RowType = &RowType {
+        number: Self::NUMBER,
         words: Self::WORDS,
         pack_items: Self::PACK_ITEMS,
         constants: Self::constants,
@@ -55,6 +58,7 @@ pub trait TestRow: Element {
 
 /// A [`TestRow`] as a value, so that checks of dozens of types are compiled once.
 pub struct RowType {
+    pub number: ElementType,
     pub words: usize,
     pub pack_items: usize,
     pub constants: fn(&Kernel) -> Vec<(&'static str, u32)>,
@@ -128,6 +132,7 @@ macro_rules! named {
 named!(Add, Mul, Min, Max, And, Or, Xor);
 
 impl<O: Operator<N> + Named, N: Number, const C: usize> TestRow for Row<O, N, C> {
+    const NUMBER: ElementType = N::TYPE;
     const WORDS: usize = C * N::TYPE.words() as usize;
     const IS_MAPPED: bool = matches!(O::OPERATOR, ScanOperator::Min | ScanOperator::Max);
 

@@ -10,7 +10,10 @@ use subsweep_tool::reference::{Add, Max, Min, Mul, Row, Xor};
 use super::Check;
 use super::numbers::TestRow;
 use super::reduce_by_key::{by_key, heads, scan_heads};
-use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes};
+use super::rig::{
+    Alignment, Memory, Rig, Selection, Tiles, Value, compare, constants_in_memory, numbers_stored, random,
+    sizes, stored, type_in_memory,
+};
 
 pub fn check(stem: &str, variant: &str) -> Option<Check> {
     match (stem, variant) {
@@ -20,6 +23,20 @@ pub fn check(stem: &str, variant: &str) -> Option<Check> {
             tiles::<Row<Min, i32, 1>>(gpu, kernel, selection, Row::<Min, i32, 1>::input)?;
             tiles::<Row<Max, f32, 1>>(gpu, kernel, Selection::One, Row::<Max, f32, 1>::input)?;
             tiles::<Row<Xor, u32, 1>>(gpu, kernel, Selection::One, Row::<Xor, u32, 1>::input)
+        }),
+        ("reduce/reduce", "packed") => Some(|gpu, kernel, selection| {
+            tiles::<Row<Add, f32, 1>>(gpu, kernel, selection, Row::<Add, f32, 1>::input)?;
+            rows::<Row<Add, f32, 1>>(gpu, kernel, selection, Row::<Add, f32, 1>::input)?;
+            tiles::<Row<Min, i32, 1>>(gpu, kernel, selection, Row::<Min, i32, 1>::input)?;
+            tiles::<Row<Add, u32, 1>>(gpu, kernel, Selection::One, Row::<Add, u32, 1>::input)
+        }),
+        ("reduce/reduce", "packed_arg") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F32, &[MIN])?;
+            indices(gpu, kernel, selection, ElementType::I32, &[MAX])
+        }),
+        ("reduce/reduce", "packed_both") => Some(|gpu, kernel, selection| {
+            indices(gpu, kernel, selection, ElementType::F32, &[MIN, MAX])?;
+            indices(gpu, kernel, selection, ElementType::I32, &[MIN, MAX])
         }),
         ("reduce/reduce", "words64") => Some(|gpu, kernel, selection| {
             tiles::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
@@ -179,13 +196,15 @@ fn rows<R: TestRow>(
         let columns = 1;
         let shape = Shape { tree, columns, alignment, has_groups: false };
         let mut more = R::constants(kernel);
+        more.extend(constants_in_memory(kernel, R::NUMBER));
+        let in_memory = type_in_memory(kernel, R::NUMBER);
         more.extend([("BY_ROW", 1), ("CLUSTER_LANES", lanes as u32), ("SEGMENT_ROWS", segment_rows as u32)]);
         let rig = shape.rig(gpu, kernel, &more)?;
         let (group, parts) = (WORKGROUP_SIZE as usize / lanes, length.div_ceil(tree.tile_rows()));
         for (index, count) in [1, group, group + 1, 3 * group + 2].into_iter().enumerate() {
             // The source's last segment lacks one value of two.
             let last = if length == segment_rows && index % 2 == 0 { length.div_ceil(2) } else { length };
-            let words = input(count, (count - 1) * length + last);
+            let words = numbers_stored(in_memory, input(count, (count - 1) * length + last));
             let values = R::of_words(&words);
             let sums: Vec<_> = values
                 .chunks(length)
@@ -195,7 +214,7 @@ fn rows<R: TestRow>(
                     sums
                 })
                 .collect();
-            let (source, on_device) = (Memory::of(gpu, &words, alignment)?, (index > 1));
+            let (source, on_device) = (Memory::of(gpu, &stored(in_memory, &words), alignment)?, (index > 1));
             let tiles = Tiles {
                 tile_count: count.div_ceil(group),
                 last_extent: (count - 1) % group * segment_rows
@@ -232,10 +251,12 @@ fn tiles<R: TestRow>(
 ) -> Result<(), Failed> {
     for shape in selection.first(4, Shape::all(R::WORDS)) {
         let Shape { tree, columns, alignment, has_groups } = shape;
-        let rig = shape.rig(gpu, kernel, &R::constants(kernel))?;
+        let constants = [R::constants(kernel), constants_in_memory(kernel, R::NUMBER)].concat();
+        let rig = shape.rig(gpu, kernel, &constants)?;
+        let in_memory = type_in_memory(kernel, R::NUMBER);
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
             // Rows that a count of 0 does not include.
-            let words = input(count, count.max(1) * columns);
+            let words = numbers_stored(in_memory, input(count, count.max(1) * columns));
             let values = R::of_words(&words[..count * columns * R::WORDS]);
             let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, R::IDENTITY, &R::combine);
             let tiles = match count {
@@ -245,6 +266,7 @@ fn tiles<R: TestRow>(
             if count == 0 {
                 sums = vec![R::IDENTITY; columns];
             }
+            let words = stored(in_memory, &words);
             let source = Memory::of(gpu, &words, alignment)?;
             let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
             let group_memory = Memory::poisoned(gpu, groups.len() * R::WORDS, Alignment::Words)?;
@@ -300,7 +322,7 @@ fn indices(
     operators: &[u32],
 ) -> Result<(), Failed> {
     let value_words = element.words() as usize;
-    let numbers = element.numbers();
+    let (numbers, in_memory) = (element.numbers(), type_in_memory(kernel, element));
     // Few numbers: zeros of both signs, the extremes, one of two words, and in a float a NaN.
     let sign = 1u64 << (element.bits() - 1);
     let one = if element == ElementType::F32 { 1f32.to_bits().into() } else { 1f64.to_bits() };
@@ -308,12 +330,14 @@ fn indices(
     let few = [0, sign, one, one | sign, sign + 5, 0xffff_ffff, if element.is_float() { nan } else { !sign }];
     // The results of maxima begin anywhere.
     let is_chosen = |(shape, from_partials): &(Shape, bool)| {
-        operators.len() == 1 || !from_partials || shape.alignment == Alignment::Words
+        !from_partials
+            || !in_memory.is_packed() && (operators.len() == 1 || shape.alignment == Alignment::Words)
     };
     let shapes = Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]);
     for (shape, from_partials) in selection.first(4, shapes.filter(is_chosen)) {
         let Shape { tree, columns, alignment, .. } = shape;
-        let operator = [("OPERATOR", operators[0]), ("NUMBERS", numbers)];
+        let mut operator = constants_in_memory(kernel, element);
+        operator.extend([("OPERATOR", operators[0]), ("NUMBERS", numbers)]);
         let rig =
             shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
@@ -321,11 +345,17 @@ fn indices(
             let sources = if from_partials { operators.len() } else { 1 };
             // The first counts have no NaN; the last numbers are rare.
             let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];
-            let bits: Vec<u64> = random(count, count.max(1) * columns * sources).iter().map(pick).collect();
+            let bits = random(count, count.max(1) * columns * sources);
             let words: Vec<u32> = bits
                 .iter()
-                .flat_map(|bits| [*bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
+                .map(pick)
+                .flat_map(|bits| [bits as u32, (bits >> 32) as u32].into_iter().take(value_words))
                 .collect();
+            let words = numbers_stored(in_memory, words);
+            let word = |(at, word): (usize, &u32)| u64::from(*word) << (32 * at);
+            let bits: Vec<u64> =
+                words.chunks(value_words).map(|words| words.iter().enumerate().map(word).sum()).collect();
+            let words = stored(in_memory, &words);
             // Rows ascend from tile to tile.
             let steps = random(count + 1, count.max(1) * columns * sources);
             let row = |(at, word): (usize, &u32)| (at / columns * 7) as u32 + word % 7;

@@ -11,6 +11,8 @@ use subsweep::{ElementType, NumberKind};
 use subsweep_tool::harness::BufferLayout;
 use subsweep_tool::reference::packed::{packed_memory, unpacked_memory};
 
+use super::packed;
+
 /// Fills unwritten memory.
 pub const POISON: u32 = 0xdead_beef;
 /// Guard word on both sides of every array. A load of it gives a wrong result; a store to it is reported.
@@ -105,6 +107,23 @@ pub fn type_of_keys(kernel: &Kernel, element: ElementType, index: usize) -> Elem
         (16, NumberKind::Float) => [ElementType::F16, ElementType::Bf16][index % 2],
         _ => element,
     }
+}
+
+/// The type that numbers have in memory for a kernel that takes packed elements as they are; else their own.
+pub fn type_in_memory(kernel: &Kernel, element: ElementType) -> ElementType {
+    let is_packed = kernel.defines.iter().any(|(name, _)| name.starts_with("PACKED"));
+    match element.kind() {
+        _ if !is_packed => element,
+        NumberKind::Unsigned => ElementType::U8,
+        NumberKind::Signed => ElementType::I16,
+        NumberKind::Float => ElementType::F16,
+    }
+}
+
+/// The constants of such a type.
+pub fn constants_in_memory(kernel: &Kernel, element: ElementType) -> Vec<(&'static str, u32)> {
+    let stored = type_in_memory(kernel, element);
+    if stored.is_packed() { packed::constants(stored, 0).to_vec() } else { Vec::new() }
 }
 
 /// Numbers in words, as they are in memory: of 8 and 16 bits several in a word, and those that the type lacks rounded or

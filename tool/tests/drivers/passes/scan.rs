@@ -13,7 +13,10 @@ use subsweep_tool::reference::passes::segmented_scan::{Headed, Heads, mark_segme
 
 use super::numbers::{AnyRow, RowType};
 use super::operators::Rows;
-use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, sizes, small_workgroup};
+use super::rig::{
+    Alignment, Memory, Rig, Selection, Tiles, Value, compare, constants_in_memory, numbers_stored, sizes,
+    small_workgroup, stored, type_in_memory,
+};
 
 /// The shape of a tile.
 #[derive(Debug, Clone, Copy)]
@@ -202,6 +205,7 @@ impl Specialization {
             constants.push(("HEADS", heads as u32));
         }
         constants.extend((subject.of.constants)(subject.kernel));
+        constants.extend(constants_in_memory(subject.kernel, subject.of.number));
         constants.extend(more);
         Rig::new(subject.gpu, subject.kernel, shape.workgroup_size, &constants)
     }
@@ -341,6 +345,16 @@ impl KernelUnderTest<'_> {
         specialization.shape_choice.shape(self.gpu, self.of, specialization.heads.is_some())
     }
 
+    /// The type of a number in memory.
+    fn in_memory(&self) -> ElementType {
+        type_in_memory(self.kernel, self.of.number)
+    }
+
+    /// The type of a result: of packed numbers half of the kernels have results of 32 bits.
+    fn result(&self, specialization: Specialization) -> ElementType {
+        if specialization.exclusive { self.of.number } else { self.in_memory() }
+    }
+
     /// A column of a table.
     fn column(&self, words: &[u32], column: usize) -> impl Iterator<Item = AnyRow> {
         AnyRow::of_words(self.of, words).skip(column).step_by(self.column_count)
@@ -353,7 +367,7 @@ impl KernelUnderTest<'_> {
     }
 
     fn input(&self, specialization: Specialization, count: usize, tile_items: usize) -> Input {
-        let words = (self.of.input)(count, count * self.column_count);
+        let words = numbers_stored(self.in_memory(), (self.of.input)(count, count * self.column_count));
         let (head_words, heads) = match specialization.heads {
             None => (Vec::new(), vec![false; count]),
             Some(heads) => {
@@ -382,6 +396,7 @@ impl KernelUnderTest<'_> {
             let expected: Vec<Vec<AnyRow>> = totals.iter().map(values).collect();
             let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
 
+            let words = stored(self.in_memory(), &words);
             let source = Memory::of(gpu, &words, specialization.alignment)?;
             let heads = Memory::of(gpu, &head_words, Alignment::Words)?;
             let sums = Memory::poisoned(
@@ -412,9 +427,13 @@ impl KernelUnderTest<'_> {
     }
 
     fn downsweep(&self, specialization: Specialization) -> Result<(), Failed> {
-        let rig = specialization.rig(self, &[("EXCLUSIVE", specialization.exclusive.into())])?;
+        let results = ("UNPACKED_RESULTS", u32::from(!self.result(specialization).is_packed()));
+        let results = if self.in_memory().is_packed() { &[results][..] } else { &[] };
+        let exclusive = [&[("EXCLUSIVE", specialization.exclusive.into())], results].concat();
+        let rig = specialization.rig(self, &exclusive)?;
+        let is_same_type = self.result(specialization) == self.in_memory();
         for count in sizes(self.shape(specialization).tile_items(self.of)) {
-            for in_place in [false, true] {
+            for in_place in [false, true].into_iter().take(1 + usize::from(is_same_type)) {
                 self.downsweep_of(&rig, specialization, count, in_place, false)?;
             }
         }
@@ -425,7 +444,7 @@ impl KernelUnderTest<'_> {
         let has_constant =
             self.kernel.spec_constants.iter().any(|constant| constant.name == "REDUCES_BEFORE");
         if has_constant && self.column_count == 1 && !is_rounded {
-            let constants = [("EXCLUSIVE", specialization.exclusive.into()), ("REDUCES_BEFORE", 1)];
+            let constants = [&exclusive[..], &[("REDUCES_BEFORE", 1)]].concat();
             let rig = specialization.rig(self, &constants)?;
             for count in sizes(self.shape(specialization).tile_items(self.of)) {
                 self.downsweep_of(&rig, specialization, count, false, true)?;
@@ -468,8 +487,10 @@ impl KernelUnderTest<'_> {
         };
         let expected: Vec<_> = columns.iter().enumerate().map(results_of).collect();
 
+        let words = stored(self.in_memory(), &words);
+        let results = stored(self.result(specialization), &self.table(&expected));
         let source = Memory::of(gpu, &words, specialization.alignment)?;
-        let destination = Memory::poisoned(gpu, words.len(), specialization.alignment)?;
+        let destination = Memory::poisoned(gpu, results.len(), specialization.alignment)?;
         let destination = if in_place { &source } else { &destination };
         let carries = Memory::of(gpu, &carry_words, specialization.alignment)?;
         let initial = Memory::of(gpu, &initial_words, Alignment::Words)?;
@@ -492,6 +513,6 @@ impl KernelUnderTest<'_> {
         }
         compare(&case, "carries", &carries, &carry_words)?;
         compare(&case, "heads", &heads, &head_words)?;
-        compare(&case, "destination", destination, &self.table(&expected))
+        compare(&case, "destination", destination, &results)
     }
 }
