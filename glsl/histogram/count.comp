@@ -630,7 +630,8 @@ void main() {
 #else
             s_edges[e] = key_of(edge);
 #endif
-            if (HAS_DEVIATION) {
+            // Else distances may be infinite, and their products with 0 NaNs.
+            if (HAS_DEVIATION && range.is_guessed) {
                 deviation = max(deviation, deviation_of(e, edge, range));
             }
         }
