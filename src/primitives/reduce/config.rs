@@ -446,6 +446,11 @@ impl ReduceConfig {
         Modules::new(self.operation, self.packed_source)
     }
 
+    /// The same reduction of results of tiles, which are not packed.
+    pub(super) const fn of_results(self) -> Self {
+        Self { packed_source: None, ..self }
+    }
+
     /// Layout of rows in kernels.
     pub(super) const fn row_shape(&self) -> RowShape {
         RowShape::new(&self.operation, self.columns, self.runs.is_some())

@@ -10,16 +10,12 @@ use crate::primitives::scan::ScanOperator;
 /// The kernels of an operation.
 #[derive(Debug, Clone)]
 pub(super) struct Modules {
-    /// Tiles of results of other tiles, and those of the source unless its elements are packed.
+    /// Tiles.
     pub(super) reduce: &'static Kernel,
-    /// Tiles of the source.
-    pub(super) reduce_source: &'static Kernel,
     /// Segments, from the sums of groups; none for indices.
     pub(super) segments: Option<&'static Kernel>,
-    /// Specialization constants of the operator.
+    /// Specialization constants of the operator, and of packed elements.
     pub(super) constants: Vec<(&'static str, u32)>,
-    /// Besides these, for tiles of the source.
-    pub(super) source_constants: Vec<(&'static str, u32)>,
 }
 
 impl Modules {
@@ -32,13 +28,10 @@ impl Modules {
             Operation::Custom(functions) => {
                 let reduce = kernels::REDUCE_REDUCE.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 4)]);
                 let segments = kernels::REDUCE_SEGMENTS.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);
-                let reduce = functions.kernel(reduce)?;
                 return Ok(Self {
-                    reduce,
-                    reduce_source: reduce,
+                    reduce: functions.kernel(reduce)?,
                     segments: Some(functions.kernel(segments)?),
                     constants: Vec::new(),
-                    source_constants: Vec::new(),
                 });
             }
         };
@@ -49,17 +42,15 @@ impl Modules {
         };
         let defines: [Define; 4] =
             [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1), ("BOTH", 1)];
-        let defines = &defines[..2 + index_count];
-        let reduce = kernels::REDUCE_REDUCE.module(defines);
-        let packed = || kernels::REDUCE_REDUCE.module(&[defines, &[("PACKED", 1)]].concat());
+        let of_source: &[Define] = if packed_source.is_some() { &[("PACKED", 1)] } else { &[] };
+        let constants = [("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())];
+        let of_packed = packed_source.into_iter().flat_map(PackedForm::constants);
         Ok(Self {
-            reduce,
-            reduce_source: if packed_source.is_some() { packed() } else { reduce },
+            reduce: kernels::REDUCE_REDUCE.module(&[&defines[..2 + index_count], of_source].concat()),
             segments: kernels::REDUCE_SEGMENTS
                 .find(&[(of_operator, 1), ("COLUMNS", 1)])
                 .filter(|_| index_count == 0),
-            constants: vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
-            source_constants: packed_source.into_iter().flat_map(PackedForm::constants).collect(),
+            constants: constants.into_iter().chain(of_packed).collect(),
         })
     }
 }

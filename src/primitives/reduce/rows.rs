@@ -99,17 +99,15 @@ impl Rows {
         policy: &ReducePolicy,
         length: u32,
     ) -> Result<Self> {
-        let Modules { reduce, reduce_source, constants: operator, source_constants, .. } =
-            config.modules()?;
+        let (of_source, of_results) = (config.modules()?, config.of_results().modules()?);
         let row_shape = config.row_shape();
         let (is_index, pack_values) = (config.is_index(), row_shape.pack_values);
         let level = |(index, shape): (usize, Shape)| {
             let pipeline = |by_quads: bool| {
                 let mut constants = row_shape.constants(shape.packs, shape.lanes);
-                constants.extend(&operator);
-                let (kernel, own) =
-                    if index > 0 { (reduce, &[][..]) } else { (reduce_source, &source_constants[..]) };
-                constants.extend(own);
+                let Modules { reduce, constants: operator, .. } =
+                    if index > 0 { &of_results } else { &of_source };
+                constants.extend(operator);
                 constants.extend([
                     ("QUAD_ACCESS", by_quads.into()),
                     ("MIXED_ACCESS", policy.mixed_access.into()),
@@ -124,7 +122,7 @@ impl Rows {
                 if is_index {
                     constants.push(("FROM_PARTIALS", u32::from(index > 0)));
                 }
-                policy.pipeline(device, kernel, &constants)
+                policy.pipeline(device, reduce, &constants)
             };
             // Rows begin at quads.
             let takes_quads = row_shape.takes_quads() && shape.length.is_multiple_of(pack_values);

@@ -25,8 +25,6 @@ pub(super) struct Whole {
     mixed_access: bool,
     config: ReduceConfig,
     index_count: u32,
-    /// Bytes of which the address of the source is a multiple where tiles are loaded by quads.
-    quad_alignment: u64,
     /// Bytes of a tile's values, and of the indices beside these.
     sizes: [u64; 2],
     pipelines: Vec<(TileAccess, Pipeline)>,
@@ -51,8 +49,7 @@ pub(super) struct Layout {
 
 impl Whole {
     pub(super) fn new(device: &Device, config: &ReduceConfig, policy: &ReducePolicy) -> Result<Self> {
-        let Modules { reduce, reduce_source, constants: operator, source_constants, .. } =
-            config.modules()?;
+        let (of_source, of_results) = (config.modules()?, config.of_results().modules()?);
         let shape = config.row_shape();
         let index_count = config.index_count();
         let (is_index, has_packed) = (index_count > 0, config.packed_source().is_some());
@@ -72,10 +69,8 @@ impl Whole {
                 continue;
             }
             let mut constants = shape.constants(policy.packs_per_invocation, ReducePolicy::WORKGROUP_SIZE);
-            constants.extend(&operator);
-            let (kernel, own) =
-                if is_upper { (reduce, &[][..]) } else { (reduce_source, &source_constants[..]) };
-            constants.extend(own);
+            let Modules { reduce, constants: operator, .. } = if is_upper { &of_results } else { &of_source };
+            constants.extend(operator);
             constants
                 .extend([("QUAD_ACCESS", key.by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
             if key.stages > 0 {
@@ -84,7 +79,7 @@ impl Whole {
             if is_index {
                 constants.push(("FROM_PARTIALS", is_upper.into()));
             }
-            pipelines.push((key, policy.pipeline(device, kernel, &constants)?));
+            pipelines.push((key, policy.pipeline(device, reduce, &constants)?));
         }
         Ok(Self {
             shape,
@@ -93,7 +88,6 @@ impl Whole {
             mixed_access: policy.mixed_access,
             config: *config,
             index_count,
-            quad_alignment: config.quad_alignment(),
             sizes: config.partial_sizes(),
             pipelines,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -179,7 +173,7 @@ impl Algorithm<Reduce> for Whole {
                 column_count: self.shape.column_count * self.shape.flat_columns,
             };
             let by_quads = match level {
-                0 if !source.is_aligned(self.quad_alignment) => false,
+                0 if !source.is_aligned(self.config.quad_alignment()) => false,
                 0 => has_quads(&[], self.mixed_access, count, self.shape.pack_rows()),
                 // The indices of maxima begin anywhere.
                 _ => self.mixed_access && self.index_count < 2,

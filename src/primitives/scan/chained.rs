@@ -77,8 +77,7 @@ impl Chained {
         policy: &ScanPolicy,
         kernel: &'static Kernel,
     ) -> Result<Self> {
-        let Modules { downsweep, constants: operator, packed_constants, result_constants, shape, .. } =
-            config.modules()?;
+        let Modules { downsweep, constants: operator, result_constants, shape, .. } = config.modules()?;
         let pipeline = |kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
@@ -87,15 +86,7 @@ impl Chained {
                 ("EXCLUSIVE", (config.kind == ScanKind::Exclusive).into()),
                 ("REVERSE", (config.direction == Direction::Reverse).into()),
             ];
-            let constants: Vec<_> = operator
-                .iter()
-                .chain(&packed_constants)
-                .chain(&result_constants)
-                .chain(&tile)
-                .chain(&constants)
-                .chain(look_back)
-                .copied()
-                .collect();
+            let constants = [&operator[..], &result_constants, &tile, &constants, look_back].concat();
             policy.pipeline(device, kernel, &constants)
         };
         let look_back =
@@ -259,10 +250,8 @@ pub struct CountedChained(Chained);
 #[cfg(feature = "counters")]
 impl CountedChained {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Option<Self>> {
-        if config.modules()?.chained.is_none()
-            || config.row_shape().element_words != 1
-            || config.packed().is_some()
-        {
+        let Modules { chained, shape, .. } = config.modules()?;
+        if chained.is_none() || shape.element_words != 1 || config.packed().is_some() {
             return Ok(None);
         }
         let counted = kernels::SCAN_CHAINED_COUNTED.module(&[("OPERATOR_WORDS32", 1), ("COLUMNS", 1)]);

@@ -387,6 +387,11 @@ impl ScanConfig {
         }
     }
 
+    /// The same scan of sums, which are not packed.
+    pub(super) const fn of_sums(self) -> Self {
+        Self { packed: None, ..self }
+    }
+
     /// The same scan of unpacked elements.
     pub(crate) const fn of_words(mut self) -> Self {
         if let Operation::BuiltIn(_, element) = &mut self.operation {

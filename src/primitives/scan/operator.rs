@@ -73,13 +73,9 @@ pub(super) struct Modules {
     pub(super) downsweep: &'static Kernel,
     /// The single pass; only for single columns.
     pub(super) chained: Option<&'static Kernel>,
-    /// Those of the levels above the elements: the same, unless elements are packed.
-    pub(super) of_sums: [&'static Kernel; 2],
-    /// Specialization constants of the operator.
+    /// Specialization constants of the operator, and of packed elements.
     pub(super) constants: Vec<(&'static str, u32)>,
-    /// Besides these, for packed elements.
-    pub(super) packed_constants: Vec<(&'static str, u32)>,
-    /// Likewise, where results are written.
+    /// Besides these, where results are written.
     pub(super) result_constants: Vec<(&'static str, u32)>,
     pub(super) shape: RowShape,
 }
@@ -150,15 +146,11 @@ impl Modules {
             true => Vec::new(),
             false => vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())],
         };
-        let (reduce, downsweep) =
-            (kernels::SCAN_REDUCE.module(&defines), kernels::SCAN_DOWNSWEEP.module(&defines));
         Self {
-            reduce,
-            downsweep,
+            reduce: kernels::SCAN_REDUCE.module(&defines),
+            downsweep: kernels::SCAN_DOWNSWEEP.module(&defines),
             chained: kernels::SCAN_CHAINED.find(&defines),
-            of_sums: [reduce, downsweep],
             constants,
-            packed_constants: Vec::new(),
             result_constants: Vec::new(),
             shape,
         }
@@ -172,7 +164,7 @@ impl Modules {
             reduce: kernels::SCAN_REDUCE.module(&defines),
             downsweep: kernels::SCAN_DOWNSWEEP.module(&defines),
             chained: kernels::SCAN_CHAINED.find(&defines),
-            packed_constants: form.constants().to_vec(),
+            constants: [&self.constants[..], &form.constants()].concat(),
             result_constants: vec![("UNPACKED_RESULTS", config.has_unpacked_results().into())],
             ..self
         }
@@ -185,14 +177,11 @@ impl Modules {
         let defines = [("OPERATOR_WORDS32", 1), ("COLUMNS", 1), ("HEADED", 1)];
         let defines = &defines[..if is_segmented { 3 } else { 2 }];
         let kernel = |family: &'static Family| functions.kernel(family.module(defines));
-        let (reduce, downsweep) = (kernel(&kernels::SCAN_REDUCE)?, kernel(&kernels::SCAN_DOWNSWEEP)?);
         Ok(Self {
-            reduce,
-            downsweep,
+            reduce: kernel(&kernels::SCAN_REDUCE)?,
+            downsweep: kernel(&kernels::SCAN_DOWNSWEEP)?,
             chained: None,
-            of_sums: [reduce, downsweep],
             constants: Vec::new(),
-            packed_constants: Vec::new(),
             result_constants: Vec::new(),
             shape: RowShape::whole(functions.element_words()),
         })

@@ -142,8 +142,9 @@ impl ScratchLayout {
 
 impl ReduceThenScan {
     pub(super) fn new(device: &Device, config: &ScanConfig, policy: &ScanPolicy) -> Result<Self> {
-        let modules = config.modules()?;
-        let Modules { reduce, downsweep, of_sums, constants: operator, shape, .. } = modules;
+        let Modules { reduce, downsweep, constants: operator, result_constants, shape, .. } =
+            config.modules()?;
+        let of_sums = config.of_sums().modules()?;
         let has_packed = config.packed().is_some();
         let (reduce, downsweep) = match policy.algorithm.workgroup_scan() {
             None | Some(WorkgroupScan::Subgroup) => (reduce, downsweep),
@@ -155,8 +156,8 @@ impl ReduceThenScan {
             let constants = rows.constants();
             // Only segmented kernels have HEADS.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
-            let packed = if rows == Rows::Sums { &[] } else { &modules.packed_constants[..] };
-            let constants = operator.iter().chain(&tile).chain(packed).chain(constants).chain(extra).copied();
+            let operator = if rows == Rows::Sums { &of_sums.constants } else { &operator };
+            let constants = operator.iter().chain(&tile).chain(constants).chain(extra).copied();
             let stages = config.stages().filter(|_| rows != Rows::Sums);
             policy.pipeline(device, kernel, &constants.chain(stages).collect::<Vec<_>>())
         };
@@ -176,8 +177,10 @@ impl ReduceThenScan {
         let mut downsweeps: Vec<(Downsweep, Pipeline)> = Vec::new();
         for (rows, kind, quad_access) in levels {
             let quad_access = quad_access && !shape.is_strided;
-            let [reduce, downsweep] =
-                if has_packed && rows == Rows::Sums { of_sums } else { [reduce, downsweep] };
+            let [reduce, downsweep] = match rows {
+                Rows::Sums if has_packed => [of_sums.reduce, of_sums.downsweep],
+                _ => [reduce, downsweep],
+            };
             let [quads, mixed] =
                 [("QUAD_ACCESS", quad_access.into()), ("MIXED_ACCESS", policy.mixed_access.into())];
             let key = Reduce { rows, quad_access };
@@ -186,7 +189,7 @@ impl ReduceThenScan {
             }
             let key = Downsweep { rows, kind, quad_access };
             if downsweeps.iter().all(|(other, _)| *other != key) {
-                let of_results = if rows == Rows::Sums { &[] } else { &modules.result_constants[..] };
+                let of_results = if rows == Rows::Sums { &[] } else { &result_constants[..] };
                 let exclusive = ("EXCLUSIVE", (kind == ScanKind::Exclusive).into());
                 let constants = [&[quads, mixed, exclusive], of_results].concat();
                 downsweeps.push((key, pipeline(downsweep, rows, &constants)?));
