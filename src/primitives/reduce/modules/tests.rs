@@ -21,12 +21,12 @@ fn rows_that_divide_a_pack_are_flat() {
 fn every_operation_has_its_kernels() {
     for element in ElementType::ALL {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
-            let modules = Modules::new(Operation::BuiltIn(operator, element)).unwrap();
+            let modules = Modules::new(Operation::BuiltIn(operator, element), None).unwrap();
             let is_of_doubles = modules.reduce.name.contains("float64");
             assert_eq!(is_of_doubles, operator.needs_float64(element));
             assert!(modules.segments.is_some());
         }
-        let modules = Modules::new(Operation::Index(ScanOperator::Max, element)).unwrap();
+        let modules = Modules::new(Operation::Index(ScanOperator::Max, element), None).unwrap();
         assert!(modules.reduce.name.ends_with("_arg") && modules.segments.is_none());
     }
 }

@@ -27,7 +27,7 @@ fn kernels_are_those_of_the_row() {
         for operator in ScanOperator::ALL.into_iter().filter(|operator| operator.takes(element)) {
             for (columns, is_segmented) in (1..=16).flat_map(|columns| [(columns, false), (columns, true)]) {
                 let modules = Modules::new(element, operator, columns, is_segmented);
-                let Modules { reduce, downsweep, chained, constants, shape } = modules;
+                let Modules { reduce, downsweep, chained, constants, shape, .. } = modules;
                 let variant = reduce.name.strip_prefix("scan/reduce:").expect("a variant");
                 assert_eq!(Some(variant), downsweep.name.strip_prefix("scan/downsweep:"));
                 assert_eq!(is_segmented, variant.ends_with("_segmented"));
