@@ -100,7 +100,7 @@ void main() {
 #ifdef FUNCTIONS
     Words keys = advance_words(push.keys, first, SOURCE_WORDS);
 #else
-    Words keys = advance_words(push.keys, first, KEY_WORDS);
+    Words keys = advance_keys(push.keys, first, 1);
 #endif
     Key key[ITEMS_PER_INVOCATION];
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
@@ -117,7 +117,7 @@ void main() {
     }
     rank_by_counting(lane, row.columns, subgroupMax(row.columns));
 
-    Words top_keys = advance_words(push.top_keys, index, push.k * KEY_WORDS);
+    Words top_keys = advance_keys(push.top_keys, index, push.k);
     Words top_indices = advance_words(push.top_indices, index, push.k);
     // Of each item, the slot; k and more if it is not selected.
     uint slot[ITEMS_PER_INVOCATION];

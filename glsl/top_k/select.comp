@@ -39,13 +39,19 @@
 #include "common/workgroup_scan.glsl"
 
 layout(constant_id = ID_ITEMS_PER_INVOCATION) const uint ITEMS_PER_INVOCATION = 1;
-// A divisor of 32.
+// A divisor of 8.
 layout(constant_id = ID_RADIX_BITS) const uint RADIX_BITS = 4;
 // At least k; a power of two if SORTED.
 layout(constant_id = ID_TOP_ITEMS) const uint TOP_ITEMS = 1;
 // Whether the result is in the order of the keys, and not of the indices.
 layout(constant_id = ID_SORTED) const bool SORTED = false;
 
+// Bits of an order.
+#ifdef KEY_BITS
+const uint ORDER_BITS = KEY_BITS;
+#else
+const uint ORDER_BITS = 32 * KEY_WORDS;
+#endif
 const uint RADIX = 1 << RADIX_BITS;
 const uint SORTED_ITEMS = SORTED ? TOP_ITEMS : 0;
 
@@ -141,7 +147,7 @@ Threshold find_threshold(uint extent, uint k) {
     Threshold threshold = Threshold(Key(0), Key(0), k);
     uint candidate_count = extent;
     // Uniform in the workgroup.
-    [[dont_unroll]] for (uint shift = 32 * KEY_WORDS; shift > 0 && candidate_count != threshold.equal_count;) {
+    [[dont_unroll]] for (uint shift = ORDER_BITS; shift > 0 && candidate_count != threshold.equal_count;) {
         shift -= RADIX_BITS;
         [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
             if ((is_key >> i & 1) != 0 && (orders[i] & threshold.mask) == threshold.order) {
@@ -212,8 +218,8 @@ Row row_of_level(uint index, out uint tile_count) {
 
 #ifdef FUNCTIONS
 // Keys are computed in the first dispatch; the others have its results.
-uint words_of_key() {
-    return push.level == 0 ? SOURCE_WORDS : KEY_WORDS;
+uint size_of_key() {
+    return push.level == 0 ? 4 * SOURCE_WORDS : KEY_SIZE;
 }
 
 // The key at a position of the tile, whose first one has index `first_index`, modulo 2^32.
@@ -224,7 +230,7 @@ Key load_tile_key(Words keys, uint first_index, uint position) {
     return load_key(keys, position);
 }
 #else
-#define words_of_key() KEY_WORDS
+#define size_of_key() KEY_SIZE
 #define load_tile_key(keys, first_index, position) load_key(keys, position)
 #endif
 
@@ -256,8 +262,8 @@ void main() {
     bool is_segment = UNEQUAL && has_segments();
     uvec2 first = wide_product(row, push.column_count);
     first = mix(first, uvec2(keys_of_row.first, 0), bvec2(is_segment && push.level == 0));
-    Words row_keys = advance_words(push.keys, first, words_of_key());
-    Words keys = advance_words(row_keys, begin, words_of_key());
+    uvec2 row_keys = advance(uvec2(push.keys), first, size_of_key());
+    Words keys = Words(advance(row_keys, begin, size_of_key()));
     // A key beyond the extent is not selected; the last one is loaded in its place, so that no load needs a branch.
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         orders[i] = compared(load_tile_key(keys, first.x + begin, min(position_of(i), extent - 1)));
@@ -308,7 +314,7 @@ void main() {
     Words indices = advance_words(push.indices, row, push.column_count);
     // The results of a row's tiles are the next dispatch's row.
     uvec2 slot = advance(wide_product(row, push.result_count), tile, k);
-    Words top_keys = advance_words(push.top_keys, slot, KEY_WORDS);
+    Words top_keys = advance_keys(push.top_keys, slot, 1);
     Words top_indices = advance_words(push.top_indices, slot, 1);
     for (uint rank = invocation_index(); rank < k; rank += WORKGROUP_SIZE) {
         uint position = s_positions[rank];

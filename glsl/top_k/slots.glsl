@@ -7,7 +7,7 @@ layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
 
 // Writes the slots of a row from the `count`-th on: `lane` is the index of the invocation among the `lanes` that call it.
 void fill_slots_of_row(uint row, uint count, uint lane, uint lanes) {
-    Words top_keys = advance_words(push.top_keys, row, push.k * KEY_WORDS);
+    Words top_keys = advance_keys(push.top_keys, row, push.k);
     Words top_indices = advance_words(push.top_indices, row, push.k);
     for (uint rank = count + lane; rank < push.k; rank += lanes) {
         if (!is_null(push.top_keys)) {

@@ -4,9 +4,9 @@ use super::TopK;
 use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
 use crate::error::{Error, Result, at_most, in_range};
-use crate::kernels::Kernel;
+use crate::kernels::{Define, Kernel};
 use crate::primitives::arguments::{Arguments, size_if};
-use crate::primitives::packed::{Extent, PackedForm};
+use crate::primitives::packed::{self, Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::{Count, ElementType, FloatOrder, Functions};
 
@@ -182,8 +182,8 @@ impl TopKConfig {
     }
 
     /// The define of every kernel.
-    pub(super) const fn key_define(&self) -> [(&'static str, u32); 1] {
-        [("KEY_WORDS", self.element.words())]
+    pub(super) const fn key_define(&self) -> [Define; 1] {
+        [packed::key_define(self.element)]
     }
 
     /// The same configuration of unpacked keys.

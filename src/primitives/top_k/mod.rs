@@ -21,8 +21,8 @@ pub use policy::{TopKAlgorithm, TopKPolicy};
 use std::ffi::CStr;
 
 use super::plan::{Plan, Primitive, Recordable};
-use super::{Count, ScratchCursor};
-use crate::device::{Access, Device, Pipeline, PipelineOptions};
+use super::{Count, ScratchCursor, packed};
+use crate::device::{Access, Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Result, at_most};
 use crate::kernels::Kernel;
 use rows::ByRows;
@@ -79,7 +79,8 @@ pub type TopKPlan = Plan<TopK>;
 ///
 /// The count is of rows, at most 2^32 - 1, and the workgroups of a two-dimensional dispatch; a sort has the limits of
 /// [`SegmentedSortPlan`](crate::sort::SegmentedSortPlan). Written ranges are disjoint from each other and from those that
-/// are read. The number of results is known on the host: k for each row, or slots for k where rows have lengths or a k of their
+/// are read. Keys of 8 and 16 bits are taken as they are by subgroups and tiles, where the device has enabled
+/// `storageBuffer8BitAccess` or `storageBuffer16BitAccess`. The number of results is known on the host: k for each row, or slots for k where rows have lengths or a k of their
 /// own. A count of 0 records nothing. Sorted results are
 /// the best first, and of equal keys that of the lowest column; others are in the order of their columns. The results do
 /// not depend on timing, policy or device.
@@ -117,6 +118,11 @@ impl Primitive for TopK {
             TopKAlgorithm::Tiles => Way::Tiles(ByTiles::new(device, config, policy)?),
             TopKAlgorithm::Sort => Way::Sort(Box::new(BySort::new(device, config, policy)?)),
         }))
+    }
+
+    fn takes_packed(capabilities: &Capabilities, config: &TopKConfig, policy: &TopKPolicy) -> bool {
+        let has_kernels = policy.algorithm != TopKAlgorithm::Sort && !config.is_computed();
+        has_kernels && packed::has_access(capabilities, config.element_type())
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {

@@ -21,6 +21,7 @@ use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator};
 use subsweep::search::SearchConfig;
 use subsweep::select::{Comparison, Predicate, SelectAlgorithm, SelectConfig, SelectPolicy};
 use subsweep::sort::{SortAlgorithm, SortConfig};
+use subsweep::top_k::{TopKAlgorithm, TopKConfig};
 use subsweep::{ElementType, FloatOrder};
 
 /// The types of 32 and 64 bits.
@@ -221,6 +222,14 @@ pub(super) fn covering_cases() -> Vec<Case> {
             cases.push(Case { work, count, input, tuned: None });
         }
     }
+    // Rows of a subgroup, and of several tiles.
+    for element in [ElementType::U8, ElementType::U16] {
+        let algorithm = Some(TopKAlgorithm::Subgroups);
+        let top_k = TopKCase { algorithm, ..TopKCase::largest(element, 20, 8) };
+        cases.push(Case { work: top_k.into(), count: 50, input: Input::Uniform, tuned: None });
+        let top_k = TopKCase::largest(element, 20_000, 32);
+        cases.push(Case { work: top_k.into(), count: 3, input: Input::Uniform, tuned: None });
+    }
     // Of two tiles or three a compaction adds up the counts.
     for element in [ElementType::U8, ElementType::U16] {
         let algorithm = Some(SelectAlgorithm::ReduceThenScan);
@@ -248,6 +257,8 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         [
             SearchConfig::lower_bound(element).into(),
             MergeConfig::keys(element).into(),
+            TopKConfig::largest(element, 40, 8).into(),
+            TopKConfig::largest(element, 20_000, 32).into(),
             HistogramConfig::even(element, 256).into(),
             runs(element),
         ]

@@ -9,7 +9,8 @@ use subsweep_tool::reference::passes::top_k;
 
 use super::Check;
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, random, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, numbers_stored, random,
+    small_workgroup, stored, type_of_keys,
 };
 
 pub fn check(stem: &str, _: &str) -> Option<Check> {
@@ -62,7 +63,12 @@ impl Shape {
         SHAPES.into_iter().filter(move |shape| shape.element.words() == key_words)
     }
 
-    fn constants(self, k: usize) -> Vec<(&'static str, u32)> {
+    /// The type of a kernel's keys.
+    fn stored_as(self, kernel: &Kernel) -> ElementType {
+        type_of_keys(kernel, self.element, self.items as usize)
+    }
+
+    fn constants(self, kernel: &Kernel, k: usize) -> Vec<(&'static str, u32)> {
         let shape = [
             ("ITEMS_PER_INVOCATION", self.items),
             ("RADIX_BITS", self.radix_bits),
@@ -71,15 +77,16 @@ impl Shape {
             ("WORDS_PER_VALUE", self.values),
             ("UNEQUAL", 0),
         ];
-        [&shape[..], &self.key_constants()].concat()
+        [&shape[..], &self.key_constants(kernel)].concat()
     }
 
-    fn key_constants(self) -> [(&'static str, u32); 2] {
-        [("KEY_NUMBERS", self.element.key_numbers(self.order)), ("DESCENDING", u32::from(!self.is_smallest))]
+    fn key_constants(self, kernel: &Kernel) -> [(&'static str, u32); 2] {
+        let numbers = self.stored_as(kernel).key_numbers(self.order);
+        [("KEY_NUMBERS", numbers), ("DESCENDING", u32::from(!self.is_smallest))]
     }
 
-    /// Keys of few values, of which some are special: zeros, infinities and NaNs of either sign.
-    fn keys(self, seed: usize, count: usize) -> Vec<u32> {
+    /// Keys of few values, of which some are special: zeros, infinities and NaNs of either sign; of 8 and 16 bits their numbers.
+    fn keys(self, kernel: &Kernel, seed: usize, count: usize) -> Vec<u32> {
         let words = self.element.words() as usize;
         let mut keys = random(seed, count * words);
         for key in keys.chunks_mut(words) {
@@ -100,7 +107,7 @@ impl Shape {
                 _ => {}
             }
         }
-        keys
+        numbers_stored(self.stored_as(kernel), keys)
     }
 
     /// A number for each key, equal for keys that are equal: its rank among all.
@@ -122,7 +129,7 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<()
     let tile = (workgroup_size * shape.items) as usize;
     let words = shape.element.words() as usize;
     let (k, tiles) = (tile / 4, 2);
-    let mut constants = shape.constants(k);
+    let mut constants = shape.constants(kernel, k);
     constants.retain(|(name, _)| !["WORDS_PER_VALUE", "UNEQUAL"].contains(name));
     constants.extend([("WORDS_PER_VALUE", 0), ("UNEQUAL", 1)]);
     let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
@@ -131,9 +138,11 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<()
     let begins: Vec<_> =
         (0..lengths.len()).map(|row| 3 + lengths[..row].iter().sum::<usize>() as u32).collect();
     let count = 3 + lengths.iter().sum::<usize>();
-    let input = shape.keys(count, count);
-    let [mut keys, mut indices] =
-        [vec![POISON; lengths.len() * tiles * k * words], vec![POISON; lengths.len() * tiles * k]];
+    let (stored_as, input) = (shape.stored_as(kernel), shape.keys(kernel, count, count));
+    // Before anything is written, in its type.
+    let before = numbers_stored(stored_as, vec![POISON; lengths.len() * tiles * k * words]);
+    let mut keys = before.clone();
+    let mut indices = vec![POISON; lengths.len() * tiles * k];
     for (row, &length) in lengths.iter().enumerate() {
         let (tile_count, k_of_row) = (length.div_ceil(tile), ks[row] as usize);
         let mut begin = 0;
@@ -151,10 +160,11 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<()
             begin += extent;
         }
     }
+    let [input, keys, before] = [input, keys, before].map(|numbers| stored(stored_as, &numbers));
     let source = Memory::of(gpu, &input, Alignment::Words)?;
     let segments = Memory::of(gpu, &begins, Alignment::Words)?;
     let ks = Memory::of(gpu, &ks, Alignment::Words)?;
-    let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
+    let top_keys = Memory::of(gpu, &before, Alignment::Words)?;
     let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
     let push = [
         ("keys", Value::Pointer(&source)),
@@ -194,8 +204,8 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 .enumerate()
         {
             let k = [1, tile / 2, tile / 2 - 1, 5, columns][index].min(columns);
-            let rig = Rig::new(gpu, kernel, workgroup_size, &shape.constants(k))?;
-            let input = shape.keys(rows + columns, rows * columns);
+            let rig = Rig::new(gpu, kernel, workgroup_size, &shape.constants(kernel, k))?;
+            let input = shape.keys(kernel, rows + columns, rows * columns);
             // In turn, columns of another dispatch, and results without keys or without columns.
             let value_columns = columns + 3;
             let mut input_indices = random(columns, rows * columns);
@@ -222,6 +232,7 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                     begin += extent;
                 }
             }
+            let [input, keys] = [input, keys].map(|numbers| stored(shape.stored_as(kernel), &numbers));
             let source = Memory::of(gpu, &input, Alignment::Words)?;
             let source_indices = Memory::of(gpu, &input_indices, Alignment::Words)?;
             let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
@@ -275,7 +286,7 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
         let (row_count, words, value_words) =
             (group_rows + 3, shape.element.words() as usize, shape.values as usize);
         let constants = |unequal| {
-            let mut constants = shape.constants(1);
+            let mut constants = shape.constants(kernel, 1);
             constants.retain(|(name, _)| !["RADIX_BITS", "TOP_ITEMS", "UNEQUAL"].contains(name));
             constants.extend([("CLUSTER_LANES", lanes), ("UNEQUAL", unequal)]);
             constants
@@ -294,7 +305,7 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let begins: Vec<_> =
                 (0..row_count).map(|row| lengths[..row].iter().sum::<usize>() as u32).collect();
             let count = lengths.iter().sum::<usize>();
-            let input = shape.keys(count, count);
+            let input = shape.keys(kernel, count, count);
             let input_values = random(count, count * value_words);
             let mut keys = vec![0; row_count * k * words];
             let mut indices = vec![u32::MAX; row_count * k];
@@ -311,6 +322,7 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                         .copy_from_slice(&input_values[from * value_words..][..value_words]);
                 }
             }
+            let [input, keys] = [input, keys].map(|numbers| stored(shape.stored_as(kernel), &numbers));
             let [source, source_values] =
                 [&input, &input_values].map(|words| Memory::of(gpu, words, Alignment::Words));
             let (source, source_values) = (source?, source_values?);
@@ -352,7 +364,7 @@ fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
     for (shape, is_unequal) in shapes.flat_map(|shape| [false, true].map(|is_unequal| (shape, is_unequal))) {
         let chunk = (workgroup_size * shape.items) as usize;
         let constants = [("ITEMS_PER_INVOCATION", shape.items), ("UNEQUAL", is_unequal.into())];
-        let constants = [&constants[..], &shape.key_constants()].concat();
+        let constants = [&constants[..], &shape.key_constants(kernel)].concat();
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         let words = shape.element.words() as usize;
         for (rows, columns) in [(3, 1), (2, chunk), (1, chunk + 1), (4, 2 * chunk + 3), (0, chunk)] {
@@ -362,7 +374,7 @@ fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
             let first =
                 |row| if is_unequal { 1 + (0..row).map(length).sum::<usize>() } else { row * columns };
             let firsts: Vec<_> = (0..rows).map(|row| first(row) as u32).collect();
-            let input = shape.keys(rows + columns, first(rows));
+            let input = shape.keys(kernel, rows + columns, first(rows));
             let source = Memory::of(gpu, &input, Alignment::Words)?;
             let segments = Memory::of(gpu, &firsts, Alignment::Words)?;
             let orders = Memory::poisoned(gpu, rows * columns * words, Alignment::Words)?;
