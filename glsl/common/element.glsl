@@ -136,9 +136,7 @@ void store_entry(Words rows, uint row, Value value) {
     if (UNPACKED_RESULTS) {
         rows.word[row] = value;
     } else {
-        uvec2 address = advance(uvec2(rows), row, ELEMENT_SIZE);
-        uint shift = (address.x & 3) * 8;
-        store_packed(word_before(address), 0, packed(value) << shift, PACKED_MASK << shift);
+        store_packed_at(rows, row, value);
     }
 }
 #else

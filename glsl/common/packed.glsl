@@ -167,6 +167,13 @@ uint packed_at(Words elements, uint index) {
     return word_before(address).word[0] >> (address.x & 3) * 8 & PACKED_MASK;
 }
 
+// Stores the element of a word at an index of such an array.
+void store_packed_at(Words elements, uint index, uint word) {
+    uvec2 address = advance(uvec2(elements), index, PACKED_BITS / 8);
+    uint shift = (address.x & 3) * 8;
+    store_packed(word_before(address), 0, packed(word) << shift, PACKED_MASK << shift);
+}
+
 // The words of the four elements of quad `quad` of an array that begins with a word of memory.
 uvec4 unpacked_quad(Words memory, uint quad) {
     uvec4 bits;

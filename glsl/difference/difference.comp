@@ -9,6 +9,8 @@
 //
 //   subgroup s   | round 0: lane 0, lane 1, … | round 1: lane 0, lane 1, … | …
 //
+// With PACKED numbers are elements of 8 or 16 bits, four to a pack, and the ranges begin with a word.
+//
 // The number beside a pack is in the neighbouring lane; beside a round, in the next round, or the last one, of the
 // subgroup; and one lane loads that beside the last round, or the first one. What is left of a tile, and every other table,
 // is loaded by words, each number twice, the second time from a cache.
@@ -65,6 +67,32 @@ layout(push_constant, std430) uniform Push {
 #define NUMBER_WORDS 1
 #endif
 
+#ifdef PACKED
+#include "common/packed.glsl"
+const uint NUMBER_SIZE = PACKED_BITS / 8;
+#define Number uint
+
+Number load(Words numbers, uint index) {
+    return unpacked(packed_at(numbers, index));
+}
+
+void store(Words numbers, uint index, Number number) {
+    store_packed_at(numbers, index, number);
+}
+
+#define load_pack unpacked_quad
+#define store_pack store_packed_quad
+#else
+const uint NUMBER_SIZE = 4 * NUMBER_WORDS;
+
+uvec4 load_pack(Words numbers, uint pack) {
+    return Quads(uvec2(numbers)).quad[pack];
+}
+
+void store_pack(Words numbers, uint pack, uvec4 words) {
+    Quads(uvec2(numbers)).quad[pack] = words;
+}
+
 #if NUMBER_WORDS == 2
 #define Number uvec2
 
@@ -86,6 +114,7 @@ Number load(Words words, uint index) {
 void store(Words words, uint index, Number number) {
     words.word[index] = number;
 }
+#endif
 #endif
 
 Number subtract(Number later, Number earlier) {
@@ -151,10 +180,9 @@ uint subtract_packs() {
     uint begin = 0;
     [[dont_unroll]] for (; begin + batch <= tile.result_count; begin += batch) {
         uint part = begin / PACK_NUMBERS + gl_SubgroupID * gl_SubgroupSize * PACKS_PER_INVOCATION;
-        Quads source = Quads(uvec2(tile.source));
         uvec4 packs[PACKS_PER_INVOCATION];
         [[unroll]] for (uint round = 0; round < PACKS_PER_INVOCATION; round++) {
-            packs[round] = source.quad[tile.shift / PACK_NUMBERS + part + round * gl_SubgroupSize + lane];
+            packs[round] = load_pack(tile.source, tile.shift / PACK_NUMBERS + part + round * gl_SubgroupSize + lane);
         }
         // The number beside the part, which the lane at the other end hands over.
         Number beside = Number(0);
@@ -183,7 +211,7 @@ uint subtract_packs() {
             if (KEEPS_FIRST) {
                 difference = mix(difference, pack, each_where(is_kept, result * PACK_NUMBERS));
             }
-            Quads(uvec2(tile.destination)).quad[result] = difference;
+            store_pack(tile.destination, result, difference);
         }
     }
     return begin;
@@ -225,7 +253,8 @@ void main() {
     tile.result_count = (ALONG_ROWS || KEEPS_FIRST || !is_last ? row_count : row_count - 1) * RESULT_COLUMNS;
     bool has_before = KEEPS_FIRST && tile.index > 0;
     tile.shift = has_before ? TILE_NUMBERS : 0;
-    tile.source = advance_words(push.source, tile.index - (has_before ? 1 : 0), TILE_NUMBERS * NUMBER_WORDS);
-    tile.destination = advance_words(push.destination, tile.index, TILE_ROWS * RESULT_COLUMNS * NUMBER_WORDS);
+    tile.source =
+        Words(advance(uvec2(push.source), tile.index - (has_before ? 1 : 0), TILE_NUMBERS * NUMBER_SIZE));
+    tile.destination = Words(advance(uvec2(push.destination), tile.index, TILE_ROWS * RESULT_COLUMNS * NUMBER_SIZE));
     subtract_words(QUAD_ACCESS ? subtract_packs() : 0);
 }

@@ -124,9 +124,9 @@ impl DifferenceConfig {
         self.result_count(count).saturating_mul(row_size)
     }
 
-    /// Numbers in a pack of 16 bytes.
+    /// Numbers in a pack of 16 bytes, or of packed elements that are words in registers.
     const fn numbers_per_pack(&self) -> u32 {
-        16 / self.element.size() as u32
+        4 / self.element.words()
     }
 
     /// Whether tiles of `tile_rows` rows may be accessed by packs: the numbers of a difference are adjacent, the result is
@@ -170,7 +170,7 @@ pub struct DifferenceBuffers {
 }
 
 impl DifferenceBuffers {
-    /// Buffers without scratch, which indirect counts need, and numbers of 8 and 16 bits.
+    /// Buffers without scratch, which indirect counts need.
     pub fn new(source: AddressRange, destination: AddressRange) -> Self {
         Self { source, destination, scratch: BufferRange::NONE }
     }
@@ -289,9 +289,10 @@ impl fmt::Display for DifferencePolicy {
 /// | `source` | `count * row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | [`result_size(count)`](DifferenceConfig::result_size) | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | `scratch` | 32 for an indirect count, else none; [more](Plan::cmd_record) for 8 and 16 bits | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
+/// | `scratch` | 32 for an indirect count, else none | COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///
-/// The source and the count may overlap. One dispatch; for an indirect count, another one and a barrier before it. A result
+/// The source and the count may overlap. Numbers of 8 and 16 bits are taken as they are, faster if both ranges are aligned to 4.
+/// One dispatch; for an indirect count, another one and a barrier before it. A result
 /// without numbers records nothing. At most 2^32 - 1 tiles, and the workgroups of a two-dimensional dispatch. The result is in
 /// `destination`; its count is [`result_count(count)`](DifferenceConfig::result_count), and is not written. Differences of f64
 /// need `shaderFloat64`.
@@ -299,7 +300,9 @@ impl fmt::Display for DifferencePolicy {
 pub struct Difference {
     tile_rows: u32,
     pack_items: u32,
-    /// Of whole packs, where ranges are aligned to 16 bytes and the configuration has them.
+    /// Bytes of which ranges are multiples for `quads`: words have packed elements.
+    pack_alignment: u64,
+    /// Of whole packs, where ranges are aligned and the configuration has them.
     quads: Option<Pipeline>,
     words: Pipeline,
     /// For indirect counts.
@@ -332,6 +335,9 @@ impl Primitive for Difference {
             (2, true) => &[("FLOAT64", 1)],
             _ => unreachable!("every type has one word or two"),
         };
+        let form = PackedForm::numbers(config.element);
+        constants.extend(form.into_iter().flat_map(PackedForm::constants));
+        let module = if form.is_some() { &[("PACKED", 1)] } else { module };
         let kernel = kernels::DIFFERENCE_DIFFERENCE.module(module);
         let pipeline = |access: &[_]| {
             let constants = [&constants, access].concat();
@@ -342,10 +348,15 @@ impl Primitive for Difference {
         Ok(Self {
             tile_rows,
             pack_items: config.numbers_per_pack(),
+            pack_alignment: if form.is_some() { 4 } else { 16 },
             quads: config.has_packs(tile_rows).then(|| pipeline(&by_quads)).transpose()?,
             words: pipeline(&[])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
+    }
+
+    fn takes_packed(_: &Capabilities, _: &DifferenceConfig, _: &DifferencePolicy) -> bool {
+        true
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
@@ -385,8 +396,8 @@ impl Algorithm<Difference> for Difference {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"difference");
-        let quads =
-            self.quads.as_ref().filter(|_| has_quads(&[source, destination], true, count, self.pack_items));
+        let is_aligned = [source, destination].iter().all(|range| range.is_aligned(self.pack_alignment));
+        let quads = self.quads.as_ref().filter(|_| is_aligned && has_quads(&[], true, count, self.pack_items));
         workgroups.dispatch(recorder, quads.unwrap_or(&self.words), &push)
     }
 }

@@ -15,7 +15,8 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, compare, constants_in_memory, numbers_stored,
+    random, sizes, small_workgroup, stored, type_in_memory,
 };
 use super::primitive::{Primitive, bytes, outcome, run};
 use super::refused::Refused;
@@ -101,6 +102,8 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             ("QUAD_ACCESS", (packs > 0).into()),
             ("PACKS_PER_INVOCATION", packs.max(1)),
         ];
+        let in_memory = type_in_memory(kernel, element);
+        constants.extend(constants_in_memory(kernel, element));
         if element.size() == 4 {
             constants.push(("NUMBERS", if element == ElementType::F32 { 2 } else { 0 }));
         }
@@ -119,7 +122,9 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                     .step_by(high)
                     .for_each(|word| *word = *word >> 12 | 0x4000_0000);
             }
+            let input = numbers_stored(in_memory, input);
             let (expected, _) = case.results(&input);
+            let [input, expected] = [input, expected].map(|numbers| stored(in_memory, &numbers));
             let tiles = Tiles::new(rows, tile_rows as usize);
             let source = Memory::of(gpu, &input, alignment)?;
             let destination = Memory::poisoned(gpu, expected.len(), alignment)?;

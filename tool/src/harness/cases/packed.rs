@@ -12,6 +12,7 @@ use super::{
 use crate::harness::expected::PackedForm;
 use crate::harness::inputs::Input;
 use subsweep::device::Capabilities;
+use subsweep::difference::DifferenceConfig;
 use subsweep::gather::GatherConfig;
 use subsweep::histogram::HistogramConfig;
 use subsweep::merge::MergeConfig;
@@ -166,7 +167,8 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         RunLengthCase { coding: RunLengthCoding::Decode, is_cut: true, ..runs }.into(),
         difference.clone().into(),
         DifferenceCase { columns: 3, is_along_rows: true, misalignment: 8, ..difference.clone() }.into(),
-        DifferenceCase { columns: 3, keeps_first: true, ..difference }.into(),
+        DifferenceCase { columns: 3, keeps_first: true, ..difference.clone() }.into(),
+        DifferenceCase { misalignment: element.size() as u32, ..difference }.into(),
         MergeCase { b_count_from: CountFrom::Device, ..merge.clone() }.into(),
         MergeCase { values: 2, is_descending: true, order: FloatOrder::Numpy, ..merge }.into(),
         SearchCase { has_small_tiles: false, ..search.clone() }.into(),
@@ -257,6 +259,7 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         [
             SearchConfig::lower_bound(element).into(),
             MergeConfig::keys(element).into(),
+            DifferenceConfig::new(element).into(),
             TopKConfig::largest(element, 40, 8).into(),
             TopKConfig::largest(element, 20_000, 32).into(),
             HistogramConfig::even(element, 256).into(),
