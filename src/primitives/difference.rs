@@ -397,7 +397,8 @@ impl Algorithm<Difference> for Difference {
         };
         recorder.phase(c"difference");
         let is_aligned = [source, destination].iter().all(|range| range.is_aligned(self.pack_alignment));
-        let quads = self.quads.as_ref().filter(|_| is_aligned && has_quads(&[], true, count, self.pack_items));
+        let quads =
+            self.quads.as_ref().filter(|_| is_aligned && has_quads(&[], true, count, self.pack_items));
         workgroups.dispatch(recorder, quads.unwrap_or(&self.words), &push)
     }
 }

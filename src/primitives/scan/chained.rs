@@ -117,11 +117,8 @@ impl Chained {
     fn access(&self, buffers: &ScanBuffers, count: Count) -> &AccessPipelines {
         let [source, results] = self.quad_alignments;
         let is_aligned = buffers.source.is_aligned(source) && buffers.destination.is_aligned(results);
-        if is_aligned && has_quads(&[], self.mixed_access, count, self.pack_items) {
-            &self.quads
-        } else {
-            &self.words
-        }
+        let has_quads = is_aligned && has_quads(&[], self.mixed_access, count, self.pack_items);
+        if has_quads { &self.quads } else { &self.words }
     }
 
     fn tile_count(&self, count: u64) -> u64 {
