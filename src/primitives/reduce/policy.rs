@@ -89,9 +89,10 @@ impl ReducePolicy {
         let heads = config.has_keys().then_some(TileShape { workgroup_size, items_per_invocation: items });
         let KernelShape { items: packs, subgroup_size, mixed_access, .. } = shape(TunedPart::Reduce);
         let packs_per_invocation = match config.operation {
-            Operation::BuiltIn(..) | Operation::Index(..) => packs,
-            // Intel's compiler spills with as many as of one index.
-            Operation::BothIndices(_) => packs.div_ceil(2),
+            Operation::BuiltIn(..) => packs,
+            Operation::Index(..) if config.packed_source().is_none() => packs,
+            // Twice as much is kept of both, and much of packed elements: Intel's compiler spills with more.
+            Operation::Index(..) | Operation::BothIndices(_) => packs.div_ceil(2),
             Operation::Custom(functions) => (4 * packs / functions.element_words().max(1)).clamp(1, 16),
         };
         Self { packs_per_invocation, subgroup_size, mixed_access, algorithm, heads, look_back }

@@ -397,7 +397,7 @@ impl BenchScale {
 
 /// The benchmark cases of a scale.
 pub fn bench_cases(scale: BenchScale) -> Vec<Case> {
-    Work::tables().flat_map(|tables| (tables.bench)(scale)).collect()
+    Work::tables().flat_map(|tables| (tables.bench)(scale)).chain(packed::bench_cases(scale)).collect()
 }
 
 /// A scan, a sort of keys and a sort of pairs with chosen policies: the cases of `verify --measure`.

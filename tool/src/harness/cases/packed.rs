@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use super::{
-    Case, CountFrom, DifferenceCase, HistogramCase, HistogramMemory, HistogramRange, InitialFrom, MergeCase,
-    PlanConfig, PolicyName, ReduceCase, RunLengthCase, RunLengthCoding, ScanCase, SearchCase, SegmentMix,
-    SegmentedSortCase, SelectCase, SelectOutput, SortCase, SortValues, TopKCase, Work,
+    BenchScale, Case, CountFrom, DifferenceCase, Effort, HistogramCase, HistogramMemory, HistogramRange,
+    InitialFrom, MergeCase, PlanConfig, PolicyName, ReduceCase, RunLengthCase, RunLengthCoding, ScanCase,
+    SearchCase, SegmentMix, SegmentedSortCase, SelectCase, SelectOutput, SortCase, SortValues, TopKCase,
+    Work, uniform_cases,
 };
 use crate::harness::expected::PackedForm;
 use crate::harness::inputs::Input;
@@ -18,7 +19,7 @@ use subsweep::histogram::HistogramConfig;
 use subsweep::merge::MergeConfig;
 use subsweep::reduce::{ReduceConfig, ReduceRuns};
 use subsweep::run_length::{RunLengthAlgorithm, RunLengthConfig, RunLengthPolicy};
-use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator};
+use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy};
 use subsweep::search::SearchConfig;
 use subsweep::select::{Comparison, Predicate, SelectAlgorithm, SelectConfig, SelectPolicy};
 use subsweep::sort::{SortAlgorithm, SortConfig};
@@ -251,6 +252,9 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     };
     let selections = [U8, U16].map(SelectConfig::flags8_of).into_iter();
     let selections = selections.flat_map(|config| SelectAlgorithm::ALL.map(|by| select(config, by)));
+    let chained = |config: ScanConfig| -> PlanConfig {
+        config.policy(ScanPolicy::tuned(ScanAlgorithm::Chained, capabilities, &config)).into()
+    };
     let runs = |element| {
         let config = RunLengthConfig::encode(element);
         config.policy(RunLengthPolicy::tuned(RunLengthAlgorithm::Chained, capabilities, &config)).into()
@@ -280,8 +284,8 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         ScanConfig::inclusive(F16).with_initial().into(),
         ScanConfig::inclusive(Bf16).with_initial().into(),
         ScanConfig::inclusive(U8).into(),
-        ScanConfig::inclusive(U16).operator(ScanOperator::Max).out_of_place().into(),
-        ScanConfig::inclusive(F16).unpacked_results().out_of_place().into(),
+        chained(ScanConfig::inclusive(U16).operator(ScanOperator::Max)),
+        chained(ScanConfig::inclusive(F16).unpacked_results()),
         ReduceConfig::sum(U8).into(),
         ReduceConfig::sum(F16).columns(2).into(),
         ReduceConfig::sum(U8).columns(3).into(),
@@ -295,6 +299,32 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         RunLengthConfig::decode(U16).into(),
     ];
     others.into_iter().chain(halves).chain(as_they_are).chain(selections).collect()
+}
+
+/// Benchmarks: elements that are taken as they are, but for sorts, which have their own.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    use ElementType::{F16, U8, U16};
+    let scan = ScanCase { element: U8, ..ScanCase::sum_of_u32(PolicyName::Default) };
+    let works: [Work; 9] = [
+        scan.clone().into(),
+        ScanCase { algorithm: ScanAlgorithm::Chained, ..scan }.into(),
+        ReduceCase::sum(U8).into(),
+        ReduceCase { operator: ScanOperator::Max, indices: 1, ..ReduceCase::sum(F16) }.into(),
+        DifferenceCase::of(U8).into(),
+        HistogramCase::new(U8, true, 256).into(),
+        SelectCase { element: U8, ..SelectCase::of_u32(Predicate::Flags8) }.into(),
+        MergeCase::keys(U16).into(),
+        SearchCase::lower_bound(U16).into(),
+    ];
+    let top_k = TopKCase::largest(F16, 1 << 17, 32);
+    let counts = if scale.is_gpu { [1 << 24, 1 << 26] } else { [1 << 20, 1 << 22] };
+    match scale.effort {
+        // The bound of a quick run leaves no room for them.
+        Effort::Quick => Vec::new(),
+        _ => {
+            [uniform_cases(works, &counts), uniform_cases([top_k], &counts.map(|count| count >> 17))].concat()
+        }
+    }
 }
 
 /// Every type in each of the works, with each count and input.
