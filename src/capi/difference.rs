@@ -57,7 +57,7 @@ impl Exported for Difference {
 
 /// Creates a difference plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with an indirect count.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
 /// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.

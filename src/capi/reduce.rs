@@ -156,7 +156,8 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
 
 /// Creates a reduce plan.
 ///
-/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column, for both four times that; for segments a row for each 31
+/// Scratch: a row for each tile of 4096 words, or elements of less, and for indices 4 bytes for each column, for both, and for an
+/// index of elements of 8 and 16 bits, up to four times that; for segments a row for each 31
 /// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
 /// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
 /// bytes for each level of tiles.

@@ -26,7 +26,7 @@ pub const SUBSWEEP_FEATURE_SHADER_FLOAT64_BIT: SubsweepFeatureFlags = 8;
 /// Not a device feature: the instance was created with VK_EXT_debug_utils. Recordings are then labelled and
 /// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 pub const SUBSWEEP_FEATURE_DEBUG_UTILS_BIT: SubsweepFeatureFlags = 16;
-/// The feature storageBuffer8BitAccess of Vulkan 1.2: sorts, merges, searches, selections and single-pass encodings of runs
+/// The feature storageBuffer8BitAccess of Vulkan 1.2: sorts, merges, searches, selections, top-k and single-pass encodings
 /// take elements of 8 bits as they are, without words of 32 bits in scratch.
 pub const SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT: SubsweepFeatureFlags = 32;
 /// storageBuffer16BitAccess of Vulkan 1.1: likewise of 16 bits.

@@ -80,7 +80,7 @@ impl Exported for Scan {
 
 /// Creates a scan plan.
 ///
-/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source, of 8 bits 1/32; none for a single
 /// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile, and
 /// by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of tiles.
 ///

@@ -48,7 +48,7 @@ pub struct EnabledFeatures {
     pub pipeline_executable_info: bool,
     /// The core feature `shaderFloat64`: sums and products of f64.
     pub shader_float64: bool,
-    /// The feature `storageBuffer8BitAccess` of Vulkan 1.2: sorts, merges, searches, selections and single-pass encodings of runs
+    /// The feature `storageBuffer8BitAccess` of Vulkan 1.2: sorts, merges, searches, selections, top-k and single-pass encodings
     /// take elements of 8 bits as they are, without words of 32 bits in scratch.
     pub storage_buffer8_bit_access: bool,
     /// `storageBuffer16BitAccess` of Vulkan 1.1: likewise of 16 bits.

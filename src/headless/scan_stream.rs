@@ -254,9 +254,8 @@ impl ChunkedScan {
         let growth = element.map_or(1, |element| element.unpacked().size() / element.size());
         let rows = chunk_size.unwrap_or(CHUNK_SIZE / growth as u64) / host_row_size;
         // Results that are rounded are carried before they are.
-        let is_unpacked = config.rounds() && element.is_some_and(ElementType::is_packed);
-        let declare = || Packing::declare::<Scan>(gpu.device(), &config);
-        let packing = is_unpacked.then(declare).transpose()?;
+        let rounded = element.filter(|element| config.rounds() && element.is_packed());
+        let packing = rounded.map(|element| Packing::of_numbers(gpu.device(), element)).transpose()?;
         if let Some(packing) = &packing {
             Pipeline::compile_all(gpu.device(), packing.pipelines())?;
             config = config.of_words();

@@ -241,13 +241,6 @@ impl Packing {
 
     /// The kernels for the packed arguments of a configuration.
     pub(crate) fn declare<P: Primitive>(device: &Device, config: &P::Config) -> Result<Self> {
-        let workgroup_size = device.capabilities().max_workgroup_invocations.min(256);
-        let declared = |kernel, form: PackedForm| {
-            let units = [("UNITS_PER_INVOCATION", Self::UNITS_PER_INVOCATION)];
-            let constants = [&units[..], &form.constants()].concat();
-            let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size: None };
-            Ok((form, Pipeline::declare(device, kernel, options)?))
-        };
         let mut forms: [Vec<PackedForm>; 2] = Default::default();
         visit::<P>(config, Max::<P>::default(), &mut |argument, Packed { form, .. }| {
             let uses = [(argument.role.is_read(), form.unpacking()), (argument.role.is_result(), form)];
@@ -257,7 +250,25 @@ impl Packing {
                 }
             }
         })?;
-        let [unpack, pack] = forms;
+        Self::of_forms(device, forms)
+    }
+
+    /// The kernels that convert numbers without a plan: see [`Self::convert`].
+    #[cfg(feature = "headless")]
+    pub(crate) fn of_numbers(device: &Device, element: ElementType) -> Result<Self> {
+        let forms: Vec<_> = PackedForm::numbers(element).into_iter().collect();
+        Self::of_forms(device, [forms.clone(), forms])
+    }
+
+    /// Those that unpack, and those that pack.
+    fn of_forms(device: &Device, [unpack, pack]: [Vec<PackedForm>; 2]) -> Result<Self> {
+        let workgroup_size = device.capabilities().max_workgroup_invocations.min(256);
+        let declared = |kernel, form: PackedForm| {
+            let units = [("UNITS_PER_INVOCATION", Self::UNITS_PER_INVOCATION)];
+            let constants = [&units[..], &form.constants()].concat();
+            let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size: None };
+            Ok((form, Pipeline::declare(device, kernel, options)?))
+        };
         let unpack = unpack.into_iter().map(|form| declared(kernels::PACKED_UNPACK.module(&[]), form));
         let pack = pack.into_iter().map(|form| declared(kernels::PACKED_PACK.module(&[]), form));
         Ok(Self { unpack: unpack.collect::<Result<_>>()?, pack: pack.collect::<Result<_>>()? })

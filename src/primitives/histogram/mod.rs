@@ -71,7 +71,7 @@ pub struct Histogram {
     max_workgroups: Option<u32>,
     clear: Pipeline,
     clear_items: u32,
-    /// Where tiles are whole quads and the source is aligned to 16 bytes.
+    /// Where tiles are whole quads and the source is aligned to 16 bytes, or to 4 if packed.
     quads: Option<Pipeline>,
     words: Pipeline,
     is_packed: bool,

@@ -76,7 +76,7 @@ pub type ReducePlan = Plan<Reduce>;
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | a reduction of all rows | a row per tile, of 16 KiB by default; for indices also 4 per column; for both of 8 KiB, and twice as much |
+/// | a reduction of all rows | a row per tile, of 4,096 words by default, or elements of less; for indices also 4 per column; for both, and of elements of less, of half as many, and for both twice as much |
 /// | segments | a row for each 31 rows; none below 32 rows |
 /// | runs of keys | also 4 per row and 4 for each tile of [`ReducePolicy::heads`] |
 /// | runs of keys in a single pass | 16, and 16 for each tile, of 64-bit elements 24 |

@@ -93,7 +93,7 @@ pub type ScanPlan = Plan<Scan>;
 ///
 /// | scratch for | bytes |
 /// |---|---|
-/// | tiles | a row per tile, two for the chained scan: by default less than 1/128 of the source |
+/// | tiles | a row per tile, two for the chained scan: by default less than 1/128 of the source, of 8 bits 1/32 |
 /// | a single tile, few tiles of the chained scan, the seed's policy, block doubling | none |
 /// | the strided scan | `count * row_size` |
 /// | segments | 4 per tile; by offsets also a bit per row |

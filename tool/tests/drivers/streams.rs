@@ -160,6 +160,16 @@ fn sums_of_packed_floats(gpu: &Gpu) -> Result<(), Failed> {
     let half = ScanConfig::inclusive(ElementType::F16);
     let of = |kind, columns| ScanConfig::new(kind, ElementType::Bf16).columns(columns);
     let segments = vec![0, 5, ROWS, 2 * ROWS + 700, 3 * ROWS - 1];
+    // By kernels that take elements as they are, but for what is carried from chunk to chunk.
+    for config in [half, half.out_of_place().reverse()] {
+        let numbers = vec![F16::from_f32(1.0); 3 * ROWS as usize];
+        let bytes = bytemuck::cast_slice(&numbers);
+        let result = scan(gpu, Inputs { config, bytes, initial: None, segments: None, memory_size: None })?;
+        let sum = |row: usize| if config.is_reverse() { numbers.len() - row } else { row + 1 };
+        let is_sum =
+            |(row, sum_of_row): (usize, &[u8])| sum_of_row == F16::from_f32(sum(row) as f32).0.to_le_bytes();
+        assert!(result.chunks(2).enumerate().all(is_sum), "{config:?}");
+    }
     for (config, segments) in [
         (half, None),
         (half.out_of_place().monotone(), None),
