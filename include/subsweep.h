@@ -45,9 +45,10 @@
  * the required usage when the commands run. The caller synchronises their accesses with other work.
  *
  * Elements of 8 and 16 bits are several in a word. Plans unpack them to words of 32 bits in scratch, except histograms,
- * those that gather or decode runs, and, on a device with SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
- * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, those that sort all keys, merge, search, select, or encode runs in a
- * single pass. The functions' comments count scratch and commands without
+ * differences, those that gather or decode runs, scans of one column without segments, initial value and monotone sums, the
+ * sources of reductions of all rows or along rows, and, on a device with SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
+ * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, those that sort all keys, merge, search, select, take the top k but by a sort or
+ * by computed keys, or encode runs in a single pass. The functions' comments count scratch and commands without
  * what that takes, which the queries of scratch and accesses include:
  * Memory: 4 bytes of scratch for each element of each array of such elements, for each array rounded up to 16. Whole words
  * are read: a buffer's memory covers those of its elements.
@@ -942,7 +943,7 @@ typedef struct SubsweepTopKInfo {
 /// pipelines named. subsweep_requirements_query cannot detect this; the program adds the flag.
 #define SUBSWEEP_FEATURE_DEBUG_UTILS_BIT 16
 
-/// The feature storageBuffer8BitAccess of Vulkan 1.2: sorts, merges, searches, selections and single-pass encodings of runs
+/// The feature storageBuffer8BitAccess of Vulkan 1.2: sorts, merges, searches, selections, top-k and single-pass encodings
 /// take elements of 8 bits as they are, without words of 32 bits in scratch.
 #define SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT 32
 
@@ -1444,7 +1445,7 @@ void subsweep_device_destroy(struct SubsweepDevice *device);
 
 /// Creates a scan plan.
 ///
-/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source; none for a single
+/// Scratch: a row per tile, two for the chained scan, by default less than 1/128 of the source, of 8 bits 1/32; none for a single
 /// tile or block doubling; as much as the source for the strided scan. Segments take another 4 bytes per tile, and
 /// by offsets a bit per row; an initial value takes a row; an indirect count 32 bytes for each level of tiles.
 ///
@@ -1534,7 +1535,7 @@ VkResult subsweep_cmd_sort(const struct SubsweepPlan *plan,
 
 /// Creates a difference plan.
 ///
-/// Scratch: none, or 32 bytes with an indirect count; more for types of 8 and 16 bits.
+/// Scratch: none, or 32 bytes with an indirect count.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for a number of columns out of range; VK_ERROR_FEATURE_NOT_PRESENT for
 /// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
@@ -1740,7 +1741,8 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 
 /// Creates a reduce plan.
 ///
-/// Scratch: a row for each tile of 16 KiB, and for indices 4 bytes for each column, for both four times that; for segments a row for each 31
+/// Scratch: a row for each tile of 4096 words, or elements of less, and for indices 4 bytes for each column, for both, and for an
+/// index of elements of 8 and 16 bits, up to four times that; for segments a row for each 31
 /// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
 /// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
 /// bytes for each level of tiles.

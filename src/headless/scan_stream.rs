@@ -28,7 +28,7 @@ use crate::device::{Barrier, BufferRange, Pipeline, Recorder};
 use crate::error::{Error, Result, in_range};
 use crate::primitives::{ElementType, Packing};
 use crate::reading::read_full;
-use crate::scan::{InitialValue, Scan, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
+use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
 
 /// Size of the rows in a chunk by default, bytes, of 8 and 16 bits once they are unpacked.
 const CHUNK_SIZE: u64 = 8 << 20;

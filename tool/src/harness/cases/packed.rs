@@ -115,20 +115,17 @@ fn summed_as_they_are() -> Vec<Work> {
     vec![
         scan(U8).into(),
         ScanCase { in_place: true, ..scan(U8) }.into(),
-        ScanCase { kind, is_reverse: true, operator: ScanOperator::Min, ..scan(I16) }.into(),
+        ScanCase { operator, ..scan(U16) }.into(),
         ScanCase { operator, ..chained(U16) }.into(),
         ScanCase { kind, is_reverse: true, ..chained(I8) }.into(),
         ScanCase { has_unpacked_results: true, ..chained(F16) }.into(),
         ScanCase { has_unpacked_results: true, is_reverse: true, ..scan(Bf16) }.into(),
         reduce(U8).into(),
         ReduceCase { columns: 2, ..reduce(F16) }.into(),
-        ReduceCase { columns: 4, operator, ..reduce(U8) }.into(),
-        ReduceCase { columns: 3, ..reduce(U8) }.into(),
         index(F16, 1).into(),
         ReduceCase { operator: ScanOperator::Min, ..index(U8, 2) }.into(),
         ReduceCase { runs: rows(40), operator: ScanOperator::Min, ..reduce(I16) }.into(),
         ReduceCase { runs: rows(2000), ..index(F16, 1) }.into(),
-        ReduceCase { runs: rows(2001), ..reduce(Bf16) }.into(),
     ]
 }
 
@@ -207,22 +204,21 @@ pub(super) fn covering_cases() -> Vec<Case> {
             }
         }
     }
-    // As GPUs choose, at every address.
-    for (turn, work) in summed_as_they_are().into_iter().enumerate() {
-        let (count, input) = ([4098, 70][turn % 2], Input::Distinguishing);
+    // As GPUs choose, of one tile and of several, at every address.
+    for work in summed_as_they_are() {
         let element_size = match &work {
             Work::Scan(scan) => scan.element.size(),
             Work::Reduce(reduce) => reduce.element.size(),
             _ => unreachable!("scans and reductions"),
-        };
-        for (misalignment, count) in [(0, count), (element_size as u32, 4168 - count), (4, count)] {
+        } as u32;
+        for (misalignment, count) in [(0, 70), (0, 4098), (element_size, 70), (element_size, 4098), (4, 70)] {
             let mut work = work.clone();
             match &mut work {
                 Work::Scan(scan) => scan.misalignment = misalignment,
                 Work::Reduce(reduce) => reduce.misalignment = misalignment,
                 _ => {}
             }
-            cases.push(Case { work, count, input, tuned: None });
+            cases.push(Case { work, count, input: Input::Distinguishing, tuned: None });
         }
     }
     // Rows of a subgroup, and of several tiles.
