@@ -15,7 +15,7 @@ use super::plan::{Algorithm, Buffers, Checked, Plan, Primitive, Recordable, conf
 use super::tuning::{self, KernelShape, TunedPart};
 use super::{
     Choice, Count, ElementType, ScratchCursor, Tiles, check_subgroups, check_workgroup, has_quads,
-    write_subgroups,
+    quad_alignment, write_subgroups,
 };
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
@@ -300,9 +300,8 @@ impl fmt::Display for DifferencePolicy {
 pub struct Difference {
     tile_rows: u32,
     pack_items: u32,
-    /// Bytes of which ranges are multiples for `quads`: words have packed elements.
     pack_alignment: u64,
-    /// Of whole packs, where ranges are aligned and the configuration has them.
+    /// Of whole packs, where both ranges begin with one and the configuration has them.
     quads: Option<Pipeline>,
     words: Pipeline,
     /// For indirect counts.
@@ -348,7 +347,7 @@ impl Primitive for Difference {
         Ok(Self {
             tile_rows,
             pack_items: config.numbers_per_pack(),
-            pack_alignment: if form.is_some() { 4 } else { 16 },
+            pack_alignment: quad_alignment(form),
             quads: config.has_packs(tile_rows).then(|| pipeline(&by_quads)).transpose()?,
             words: pipeline(&[])?,
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
@@ -396,9 +395,8 @@ impl Algorithm<Difference> for Difference {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"difference");
-        let is_aligned = [source, destination].iter().all(|range| range.is_aligned(self.pack_alignment));
-        let quads =
-            self.quads.as_ref().filter(|_| is_aligned && has_quads(&[], true, count, self.pack_items));
+        let ranges = [source, destination].map(|range| (range, self.pack_alignment));
+        let quads = self.quads.as_ref().filter(|_| has_quads(ranges, true, count, self.pack_items));
         workgroups.dispatch(recorder, quads.unwrap_or(&self.words), &push)
     }
 }

@@ -41,6 +41,7 @@ use ash::vk;
 
 use crate::device::{AddressRange, Capabilities};
 use crate::error::{Error, PolicyConflict, Result, at_most, within};
+use packed::PackedForm;
 use scratch::ScratchCursor;
 
 /// Number of elements, on the host or on the device.
@@ -186,11 +187,21 @@ fn write_subgroups(f: &mut fmt::Formatter<'_>, size: Option<u32>) -> fmt::Result
     size.map_or(Ok(()), |size| write!(f, ", subgroups of {size}"))
 }
 
-/// Whether kernels may access `ranges` by quads (16 bytes): all ranges are aligned to 16 bytes and, unless kernels mix
-/// quads and words, the count is direct and a multiple of `pack_items`.
-fn has_quads(ranges: &[AddressRange], mixed_access: bool, count: Count, pack_items: u32) -> bool {
+/// Bytes of which the address of an array is a multiple where kernels access quads, 16 bytes or four packed elements.
+const fn quad_alignment(packed: Option<PackedForm>) -> u64 {
+    if packed.is_some() { 4 } else { 16 }
+}
+
+/// Whether kernels may access ranges by quads: each begins at a multiple of its alignment and, unless kernels mix quads and
+/// words, the count is direct and a multiple of `pack_items`.
+fn has_quads(
+    ranges: impl IntoIterator<Item = (AddressRange, u64)>,
+    mixed_access: bool,
+    count: Count,
+    pack_items: u32,
+) -> bool {
     let is_whole = matches!(count, Count::Direct(count) if count.is_multiple_of(pack_items.into()));
-    (mixed_access || is_whole) && ranges.iter().all(|range| range.is_aligned(16))
+    (mixed_access || is_whole) && ranges.into_iter().all(|(range, alignment)| range.is_aligned(alignment))
 }
 
 /// Checks a workgroup size: a multiple of 32, since kernels size shared arrays for subgroups of 4 lanes.

@@ -23,8 +23,8 @@ pub use policy::HistogramPolicy;
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::packed::PackedForm;
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
-use super::{Count, ScratchCursor, Tiles, has_quads};
-use crate::device::{AddressRange, Barrier, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push};
+use super::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
+use crate::device::{Barrier, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 
@@ -71,10 +71,11 @@ pub struct Histogram {
     max_workgroups: Option<u32>,
     clear: Pipeline,
     clear_items: u32,
-    /// Where tiles are whole quads and the source is aligned to 16 bytes, or to 4 if packed.
+    /// Where tiles are whole quads and the source and weights begin with one.
     quads: Option<Pipeline>,
     words: Pipeline,
-    is_packed: bool,
+    /// Of the source, for `quads`.
+    quad_alignment: u64,
     counts_size: u64,
     /// For indirect counts.
     level_args: Option<LevelArgsWriter>,
@@ -132,7 +133,7 @@ impl Primitive for Histogram {
             clear_items: workgroup_size * CLEARED_PER_INVOCATION,
             quads: has_quads.then(|| count(true)).transpose()?,
             words: count(false)?,
-            is_packed: form.is_some(),
+            quad_alignment: quad_alignment(form),
             counts_size: config.counts_size(),
             level_args: LevelArgsWriter::new(device, subgroup_size, config.has_indirect_count)?,
         })
@@ -203,12 +204,8 @@ impl Algorithm<Histogram> for Histogram {
             last_extent: tiles.last_extent,
         };
         recorder.phase(c"count");
-        // Of 8 and 16 bits a quad is a word or two.
-        let by_16 = [source, weights];
-        let (by_4, by_16) =
-            if self.is_packed { (source, &by_16[1..]) } else { (AddressRange::NONE, &by_16[..]) };
-        let is_aligned = by_4.is_aligned(4) && has_quads(by_16, true, count, QUAD_ITEMS);
-        let quads = self.quads.as_ref().filter(|_| is_aligned);
+        let ranges = [(source, self.quad_alignment), (weights, 16)];
+        let quads = self.quads.as_ref().filter(|_| has_quads(ranges, true, count, QUAD_ITEMS));
         let pipeline = quads.unwrap_or(&self.words);
         workgroups.striding(self.max_workgroups).dispatch(recorder, pipeline, &push)
     }

@@ -365,11 +365,6 @@ impl ReduceConfig {
         }
     }
 
-    /// Bytes of which the address of the source is a multiple where kernels load quads: words have several packed elements.
-    pub(super) fn quad_alignment(&self) -> u64 {
-        if self.packed_source().is_some() { 4 } else { 16 }
-    }
-
     /// The form of rows, or of results, that are packed.
     const fn form(&self, element: Option<ElementType>) -> Option<PackedForm> {
         match self.operation {

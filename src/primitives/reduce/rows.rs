@@ -15,7 +15,7 @@ use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
 
 /// Invocations that reduce a small segment: the smallest subgroup.
 const SMALL_LANES: u32 = 4;
@@ -32,7 +32,7 @@ pub(super) struct Rows {
     levels: Vec<Level>,
     mixed_access: bool,
     is_index: bool,
-    /// Bytes of which the address of the source is a multiple where rows are loaded by quads.
+    /// Of the source, where rows are loaded by quads.
     quad_alignment: u64,
     /// Bytes of the values of a tile, and of the indices beside these.
     sizes: [u64; 2],
@@ -137,7 +137,7 @@ impl Rows {
             levels: shapes.into_iter().enumerate().map(level).collect::<Result<_>>()?,
             mixed_access: policy.mixed_access,
             is_index,
-            quad_alignment: config.quad_alignment(),
+            quad_alignment: quad_alignment(config.packed_source()),
             sizes: config.partial_sizes(),
             pack_values,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
@@ -229,9 +229,8 @@ impl Algorithm<Reduce> for Rows {
                 last_extent: tiles.last_extent,
                 column_count: shape.length,
             };
-            let is_aligned = index > 0
-                || source.is_aligned(self.quad_alignment)
-                    && has_quads(&[], self.mixed_access, count, self.pack_values);
+            let ranges = [(source, self.quad_alignment)];
+            let is_aligned = index > 0 || has_quads(ranges, self.mixed_access, count, self.pack_values);
             let pipeline = by_quads.as_ref().filter(|_| is_aligned).or(by_words.as_ref());
             let pipeline = pipeline.expect("`new` declares one for every address of the source");
             if index == 0 {

@@ -118,7 +118,7 @@ impl Segmented {
         policy: &ReducePolicy,
         runs: ReduceRuns,
     ) -> Result<Self> {
-        let Modules { reduce, segments, constants: operator, .. } = config.modules()?;
+        let Modules { reduce, segments, constants: operator } = config.modules()?;
         let shape = config.row_shape();
         let packs = TILE_ROWS / shape.tile_rows(1);
         let stages = config.stages(true, false);
@@ -315,7 +315,8 @@ impl Recording<'_> {
             column_count: shape.column_count,
         };
         // The levels of sums follow each other without padding.
-        let is_quads = step == 0 && has_quads(&[source], reduction.mixed_access, *count, shape.pack_rows());
+        let is_quads =
+            step == 0 && has_quads([(source, 16)], reduction.mixed_access, *count, shape.pack_rows());
         let quads = reduction.by_quads.as_ref().filter(|_| is_quads);
         let of_sums = reduction.of_sums.as_ref().filter(|_| step > 0);
         let pipeline = quads.or(of_sums).unwrap_or(&reduction.by_words);

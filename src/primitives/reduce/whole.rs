@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::levels::Levels;
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
 
 #[derive(Debug)]
 pub(super) struct Whole {
@@ -173,8 +173,10 @@ impl Algorithm<Reduce> for Whole {
                 column_count: self.shape.column_count * self.shape.flat_columns,
             };
             let by_quads = match level {
-                0 if !source.is_aligned(self.config.quad_alignment()) => false,
-                0 => has_quads(&[], self.mixed_access, count, self.shape.pack_rows()),
+                0 => {
+                    let ranges = [(source, quad_alignment(self.config.packed_source()))];
+                    has_quads(ranges, self.mixed_access, count, self.shape.pack_rows())
+                }
                 // The indices of maxima begin anywhere.
                 _ => self.mixed_access && self.index_count < 2,
             };

@@ -348,7 +348,7 @@ impl Recording<'_> {
     /// whole.
     fn has_quads(&self, level: usize, ranges: &[AddressRange]) -> bool {
         let AlongRows { mixed_access, pack_items, .. } = *self.scan;
-        level > 0 || has_quads(ranges, mixed_access, self.count, pack_items)
+        level > 0 || has_quads(ranges.iter().map(|&range| (range, 16)), mixed_access, self.count, pack_items)
     }
 }
 

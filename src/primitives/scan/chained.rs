@@ -115,9 +115,8 @@ impl Chained {
     }
 
     fn access(&self, buffers: &ScanBuffers, count: Count) -> &AccessPipelines {
-        let [source, results] = self.quad_alignments;
-        let is_aligned = buffers.source.is_aligned(source) && buffers.destination.is_aligned(results);
-        let has_quads = is_aligned && has_quads(&[], self.mixed_access, count, self.pack_items);
+        let ranges = [buffers.source, buffers.destination].into_iter().zip(self.quad_alignments);
+        let has_quads = has_quads(ranges, self.mixed_access, count, self.pack_items);
         if has_quads { &self.quads } else { &self.words }
     }
 

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, in_range};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
-use crate::primitives::{Count, ElementType, Functions, Number};
+use crate::primitives::{Count, ElementType, Functions, Number, quad_alignment};
 
 /// Inclusive or exclusive scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,7 +51,7 @@ pub struct ScanConfig {
     pub(super) has_initial: bool,
     pub(super) has_indirect_count: bool,
     pub(super) is_out_of_place: bool,
-    has_unpacked_results: bool,
+    pub(super) has_unpacked_results: bool,
     /// Of the elements in memory, where the operation is that of unpacked ones.
     packed: Option<PackedForm>,
     pub(super) is_monotone: bool,
@@ -362,19 +362,10 @@ impl ScanConfig {
         self.packed.or(self.form(self.element_type()).filter(|_| is_plain && has_kernel))
     }
 
-    /// Whether elements are packed in memory and results are not.
-    pub(super) const fn has_unpacked_results(&self) -> bool {
-        self.has_unpacked_results
-    }
-
-    /// Bytes of which the addresses of source and destination are multiples where kernels access quads: words have several packed
-    /// elements.
+    /// The alignments of source and destination where kernels access quads.
     pub(super) fn quad_alignments(&self) -> [u64; 2] {
-        match (self.packed().is_some(), self.has_unpacked_results) {
-            (false, _) => [16, 16],
-            (true, true) => [4, 16],
-            (true, false) => [4, 4],
-        }
+        let packed = self.packed();
+        [packed, packed.filter(|_| !self.has_unpacked_results)].map(quad_alignment)
     }
 
     /// The same scan of unpacked elements, of packed ones in memory where kernels take those.
@@ -667,7 +658,7 @@ impl Buffers<Scan> for ScanBuffers {
         let size = size_of_rows(max, config.result_size())?;
         match packed.filter(|_| !config.has_unpacked_results) {
             Some(form) => table.as_is(form),
-            None => table.up_to(config.form(config.result_type()).filter(|_| packed.is_none()), extent),
+            None => table.up_to(config.form(config.result_type()), extent),
         };
         table.addresses("destination", destination, &mut self.destination, size)?;
         table.scratch(&mut self.scratch)

@@ -165,7 +165,7 @@ impl Modules {
             downsweep: kernels::SCAN_DOWNSWEEP.module(&defines),
             chained: kernels::SCAN_CHAINED.find(&defines),
             constants: [&self.constants[..], &form.constants()].concat(),
-            result_constants: vec![("UNPACKED_RESULTS", config.has_unpacked_results().into())],
+            result_constants: vec![("UNPACKED_RESULTS", config.has_unpacked_results.into())],
             ..self
         }
     }

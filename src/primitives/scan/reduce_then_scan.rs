@@ -370,10 +370,7 @@ impl<'a> Recording<'a> {
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
         };
-        let key = Reduce {
-            rows: self.rows(level),
-            quad_access: self.quad_access(level, push.source, AddressRange::NONE),
-        };
+        let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, &[push.source]) };
         self.dispatch(recorder, level, pipeline_of(&self.scan.reduces, key), &push)
     }
 
@@ -400,7 +397,7 @@ impl<'a> Recording<'a> {
         let key = Downsweep {
             rows: self.rows(level),
             kind: if level == 0 { scan.kind } else { ScanKind::Exclusive },
-            quad_access: self.quad_access(level, push.source, push.destination),
+            quad_access: self.quad_access(level, &[push.source, push.destination]),
         };
         self.dispatch(recorder, level, pipeline_of(&scan.downsweeps, key), &push)
     }
@@ -461,16 +458,13 @@ impl<'a> Recording<'a> {
         if level == 0 { Rows::Callers { direction, segments } } else { sums }
     }
 
-    /// Whether kernels access a level with these ranges by quads.
-    fn quad_access(&self, level: usize, source: AddressRange, destination: AddressRange) -> bool {
+    /// Whether kernels access a level with these ranges, the source first, by quads.
+    fn quad_access(&self, level: usize, ranges: &[AddressRange]) -> bool {
         let ReduceThenScan { ranges: callers, column_count, mixed_access, pack_items, .. } = *self.scan;
-        let [of_source, of_results] = self.scan.quad_alignments;
+        let ranges = ranges.iter().copied().zip(self.scan.quad_alignments);
         let is_quads = match (level, callers) {
             (0, Ranges::Scratch) => true,
-            (0, Ranges::AnyAddress) => {
-                let is_aligned = source.is_aligned(of_source) && destination.is_aligned(of_results);
-                is_aligned && has_quads(&[], mixed_access, self.count, pack_items)
-            }
+            (0, Ranges::AnyAddress) => has_quads(ranges, mixed_access, self.count, pack_items),
             // A level of aggregates has any length.
             _ => mixed_access,
         };

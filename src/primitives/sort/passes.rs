@@ -192,7 +192,7 @@ impl Algorithm<Sort> for Passes {
         let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
         let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
         // Arrays in scratch are aligned to 16 bytes; an array that is not used has address 0.
-        let has_quads = has_quads(&[buffers.keys, buffers.keys_alt], self.mixed_access, count, 4);
+        let has_quads = has_quads([(buffers.keys, 16), (buffers.keys_alt, 16)], self.mixed_access, count, 4);
         let pass_pipelines = self.by_quads.as_ref().filter(|_| has_quads).unwrap_or(&self.by_words);
         for pass in 0..self.passes.count {
             let Digit { shift, mask: digit_mask } = Digit::nth(&self.config, self.passes.count, pass);

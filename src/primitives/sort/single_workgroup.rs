@@ -81,7 +81,7 @@ impl Algorithm<Sort> for SingleWorkgroup {
             begin_bit,
             end_bit,
         };
-        let has_quads = has_quads(&[keys], self.mixed_access, count, 4);
+        let has_quads = has_quads([(keys, 16)], self.mixed_access, count, 4);
         let pipeline = self.by_quads.as_ref().filter(|_| has_quads).unwrap_or(&self.by_words);
         recorder.dispatch(pipeline, &push, 1)
     }

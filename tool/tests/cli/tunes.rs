@@ -126,11 +126,13 @@ fn shapes_that_no_device_takes_are_refused_with_their_reason() {
 /// A tile of a merge has fewer items where they do not fit: a time of it is none of the shape.
 #[test]
 fn shapes_that_a_policy_replaces_are_refused() {
-    let report = reported(&tune(["merge", "--count", "100", "--try", "items=8,16", "--budget", "20", "--json", "-"]));
+    let tries = ["--try", "workgroup=256,1024", "--try", "items=8"];
+    let arguments = ["merge", "--count", "100", "--budget", "20", "--json", "-"];
+    let report = reported(&tune(arguments.into_iter().chain(tries)));
     let shapes = report["parts"][0]["shapes"].as_array().unwrap();
     let reason = |name| shapes.iter().find(|shape| shape["shape"] == name).map(|shape| &shape["reason"]);
     let replaced = "the policy takes other tiles, or another algorithm".into();
-    assert_eq!(reason("256x16/loads-in-flight1/lanes0"), Some(&replaced), "{report}");
+    assert_eq!(reason("1024x8/loads-in-flight1/lanes0"), Some(&replaced), "{report}");
     assert_eq!(shapes[0]["outcome"], "measured", "{report}");
 }
 

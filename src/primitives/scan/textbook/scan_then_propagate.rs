@@ -117,7 +117,7 @@ impl Algorithm<Scan> for ScanThenPropagate {
         let destination = |level| if level == 0 { buffers.destination } else { array(level) };
 
         let ranges = [buffers.source, buffers.destination];
-        let has_quads = has_quads(&ranges, false, count.into(), self.pack_items);
+        let has_quads = has_quads(ranges.map(|range| (range, 16)), false, count.into(), self.pack_items);
         let access = |level| if level == 0 && has_quads { AccessWidth::Quads } else { AccessWidth::Words };
 
         recorder.phase(c"scan tiles");

@@ -24,7 +24,7 @@ use subsweep::search::SearchConfig;
 use subsweep::select::{Comparison, Predicate, SelectAlgorithm, SelectConfig, SelectPolicy};
 use subsweep::sort::{SortAlgorithm, SortConfig};
 use subsweep::top_k::{TopKAlgorithm, TopKConfig};
-use subsweep::{ElementType, FloatOrder};
+use subsweep::{ElementType, FloatOrder, NumberKind};
 
 /// The types of 32 and 64 bits.
 pub(super) const UNPACKED: [ElementType; 6] = [
@@ -86,6 +86,12 @@ fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let reduce = ReduceCase { count_from, has_small_tiles: true, ..ReduceCase::sum(element) };
     let (kind, operator) = (ScanKind::Exclusive, ScanOperator::Min);
     let keys = ReduceRuns::keys(element);
+    // Each type in one shape, whose kernels are compiled for it alone.
+    let shaped = match element.kind() {
+        NumberKind::Float => ReduceCase { runs: Some(ReduceRuns::FixedSize(5)), ..reduce.clone() },
+        _ if element.bits() == 8 => ReduceCase { columns: 3, operator: ScanOperator::Max, ..reduce.clone() },
+        _ => ReduceCase { operator, indices: 2, columns: 2, ..reduce.clone() },
+    };
     vec![
         ScanCase { in_place: true, ..scan.clone() }.into(),
         ScanCase { kind, operator, columns: 3, misalignment: 4, ..scan.clone() }.into(),
@@ -93,11 +99,9 @@ fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         ScanCase { algorithm: ScanAlgorithm::Chained, operator: ScanOperator::Max, ..scan.clone() }.into(),
         ScanCase { initial: Some(InitialFrom::Host), has_unpacked_results: true, ..scan }.into(),
         reduce.clone().into(),
-        ReduceCase { columns: 3, operator: ScanOperator::Max, ..reduce.clone() }.into(),
+        shaped.into(),
         ReduceCase { operator, indices: 1, ..reduce.clone() }.into(),
-        ReduceCase { operator, indices: 2, columns: 2, ..reduce.clone() }.into(),
         ReduceCase { has_unpacked_results: true, runs: Some(ReduceRuns::Offsets), ..reduce.clone() }.into(),
-        ReduceCase { runs: Some(ReduceRuns::FixedSize(5)), ..reduce.clone() }.into(),
         ReduceCase { runs: Some(keys), operator, ..reduce.clone() }.into(),
         ReduceCase { element: ElementType::U32, runs: Some(keys), ..reduce }.into(),
     ]

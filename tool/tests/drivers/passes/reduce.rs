@@ -30,14 +30,6 @@ pub fn check(stem: &str, variant: &str) -> Option<Check> {
             tiles::<Row<Min, i32, 1>>(gpu, kernel, selection, Row::<Min, i32, 1>::input)?;
             tiles::<Row<Add, u32, 1>>(gpu, kernel, Selection::One, Row::<Add, u32, 1>::input)
         }),
-        ("reduce/reduce", "packed_arg") => Some(|gpu, kernel, selection| {
-            indices(gpu, kernel, selection, ElementType::F32, &[MIN])?;
-            indices(gpu, kernel, selection, ElementType::I32, &[MAX])
-        }),
-        ("reduce/reduce", "packed_both") => Some(|gpu, kernel, selection| {
-            indices(gpu, kernel, selection, ElementType::F32, &[MIN, MAX])?;
-            indices(gpu, kernel, selection, ElementType::I32, &[MIN, MAX])
-        }),
         ("reduce/reduce", "words64") => Some(|gpu, kernel, selection| {
             tiles::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
             rows::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)?;
@@ -49,7 +41,7 @@ pub fn check(stem: &str, variant: &str) -> Option<Check> {
             rows::<Row<Add, f64, 1>>(gpu, kernel, Selection::One, fractions_of_f64)?;
             tiles::<Row<Mul, f64, 1>>(gpu, kernel, Selection::One, Row::<Mul, f64, 1>::input)
         }),
-        ("reduce/reduce", "words32_arg") => Some(|gpu, kernel, selection| {
+        ("reduce/reduce", "words32_arg" | "packed_arg") => Some(|gpu, kernel, selection| {
             indices(gpu, kernel, selection, ElementType::F32, &[MIN])?;
             indices(gpu, kernel, selection, ElementType::I32, &[MAX])
         }),
@@ -57,7 +49,7 @@ pub fn check(stem: &str, variant: &str) -> Option<Check> {
             indices(gpu, kernel, selection, ElementType::F64, &[MAX])?;
             indices(gpu, kernel, selection, ElementType::U64, &[MIN])
         }),
-        ("reduce/reduce", "words32_both") => Some(|gpu, kernel, selection| {
+        ("reduce/reduce", "words32_both" | "packed_both") => Some(|gpu, kernel, selection| {
             indices(gpu, kernel, selection, ElementType::F32, &[MIN, MAX])?;
             indices(gpu, kernel, selection, ElementType::I32, &[MIN, MAX])
         }),
