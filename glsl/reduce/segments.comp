@@ -4,7 +4,8 @@
 // the rows before its first whole group, its whole groups, and the rows after its last one. The groups are rows of the
 // next level, and so on; a segment without a whole group ends there. So a segment of any length takes fewer than
 // 2 * GROUP_ROWS rows of each level, by one invocation, and its order of operations depends on its first and last row
-// alone.
+// alone. With PACKED_ROWS the rows of the source, and unless results are unpacked those of the results, have elements of 8 or
+// 16 bits; all levels above are words.
 //
 //   level 0   | . . a a | a a a a | a a a a | a a . . |      rows of the segment: front 2, back 2
 //   level 1             |    A         A    |                two whole groups
@@ -46,24 +47,31 @@ layout(push_constant, std430) uniform Push {
 
 const uint GROUP_ROWS = 32;
 
-// `total`, and the rows `begin` to `end` of a column at `words` after it, in order. The lanes of a subgroup leave the
-// loop together: some drivers mix up what lanes load that leave one by one.
-Element add_rows(Element total, Words words, uint begin, uint end) {
+// `total`, and the rows `begin` to `end` of a column at `words` after it, in order; with PACKED_ROWS those of level 0 from the
+// source itself. The lanes of a subgroup leave the loop together: some drivers mix up what lanes load that leave one by one.
+Element add_rows(Element total, uint level, uint column, Words words, uint begin, uint end) {
     uint stride = push.column_count * ELEMENT_WORDS;
 #ifdef SOURCE_WORDS
     // An element of functions is a row, so that level 0 is at its first column.
-    bool transforms = uvec2(words) == uvec2(push.source);
+    bool transforms = level == 0;
     if (transforms) {
         stride = SOURCE_WORDS;
     }
+#endif
+#ifdef PACKED_ROWS
+    Words elements = advance_source(push.source, begin, stride);
 #endif
     words = advance_words(words, begin, stride);
     uint count = end - begin;
     for (uint i = 0; subgroupAny(i < count); i++) {
         if (i < count) {
-#ifdef SOURCE_WORDS
+#if defined SOURCE_WORDS
             if (transforms) {
                 total = combine(total, transformed(words, i, begin + i, push.data));
+            } else
+#elif defined PACKED_ROWS
+            if (level == 0) {
+                total = combine(total, from_memory(load_entry(elements, i * stride + column)));
             } else
 #endif
             total = combine(total, from_memory(load_words(words, i * stride)));
@@ -96,8 +104,12 @@ void main() {
     }
 
     // As numbers: SwiftShader fails to compile a pointer that changes from iteration to iteration.
-    uvec2 words = uvec2(advance_words(push.source, column, ELEMENT_WORDS));
     uvec2 sums = uvec2(advance_words(push.sums, column, ELEMENT_WORDS));
+#ifdef PACKED_ROWS
+    uvec2 words = sums;
+#else
+    uvec2 words = uvec2(advance_words(push.source, column, ELEMENT_WORDS));
+#endif
     uint sum_count = ceil_div(push.row_count, GROUP_ROWS);
     Element front = padding();
     Element back = padding();
@@ -107,8 +119,8 @@ void main() {
         bool has_groups = level < push.level_count && first_group < end_group;
         uint front_end = has_groups ? first_group * GROUP_ROWS : end;
         uint back_begin = has_groups ? end_group * GROUP_ROWS : end;
-        front = add_rows(front, Words(words), begin, front_end);
-        back = combine(add_rows(padding(), Words(words), back_begin, end), back);
+        front = add_rows(front, level, column, Words(words), begin, front_end);
+        back = combine(add_rows(padding(), level, column, Words(words), back_begin, end), back);
         begin = has_groups ? first_group : 0;
         end = has_groups ? end_group : 0;
         words = sums;
@@ -120,8 +132,8 @@ void main() {
 #ifdef RESULT_WORDS
         store_result(push.results, segment, total, segment, push.data);
 #else
-        Words results = advance_words(push.results, segment, push.column_count * ELEMENT_WORDS);
-        store_words(results, column * ELEMENT_WORDS, to_memory(total));
+        Words results = advance_results(push.results, segment, push.column_count * ELEMENT_WORDS);
+        store_entry(results, column * ELEMENT_WORDS, to_memory(total));
 #endif
     }
 }

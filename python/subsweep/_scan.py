@@ -33,7 +33,7 @@ from ._operands import (
     to_axis,
     vector,
 )
-from ._types import NDArray, Order, bytes_of, converted, host_array, kind_of, unpacked
+from ._types import NDArray, Order, bytes_of, converted, host_array, kind_of
 
 Axes = Union[None, int, Tuple[int, ...]]
 Op = Union[str, np.ufunc]
@@ -338,10 +338,8 @@ def segmented_reduce(
     name, (begins, ends32) = operator_name(op, array), ranges32(segments, ends, len(array))
     if len(begins) == 0:
         return like(array, np.empty(0, dtype))
-    wide = unpacked(dtype)
-    reduced = device_of(array).reduce(data(array), element(array), name, wide != dtype, 1, None, begins, ends32)
-    results = given(reduced, wide, (len(begins),))
-    return results if wide == dtype else like(array, _narrowed(np.asarray(results), dtype, name))
+    reduced = device_of(array).reduce(data(array), element(array), name, False, 1, None, begins, ends32)
+    return given(reduced, dtype, (len(begins),))
 
 
 def reduce_by_key(
@@ -389,16 +387,6 @@ def reduce_by_key(
     )
     count = len(first_keys) // key_array.itemsize
     return given(first_keys, key_array.dtype, (count,)), given(results, dtype, (count, *array.shape[1:]))
-
-
-def _narrowed(results: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:
-    """Return results of 32 bits in their type of 8 or 16 bits: the device gives no others of segments."""
-    with np.errstate(all="ignore"):
-        if kind_of(dtype) != "f" and name in ("min", "max"):
-            # The identity of 32 bits.
-            results = results.clip(np.iinfo(dtype).min, np.iinfo(dtype).max)
-        narrow: NDArray = results.astype(dtype)
-        return narrow
 
 
 def diff(

@@ -314,14 +314,21 @@ impl ReduceConfig {
         }
     }
 
-    /// The form of packed elements that kernels take as they are: those of all rows, and of rows of a table.
+    /// The form of packed elements that kernels take as they are: all but those of runs of keys.
     pub(super) const fn packed_source(&self) -> Option<PackedForm> {
-        match (self.runs, self.element_type()) {
-            (None | Some(ReduceRuns::FixedSize(_)), Some(element)) if element.is_packed() => {
-                PackedForm::numbers(element)
-            }
+        match self.element_type() {
+            Some(element) if element.is_packed() && !self.has_keys() => self.form(Some(element)),
             _ => self.packed_source,
         }
+    }
+
+    /// The form of packed results that kernels store as they are: those of segments in memory.
+    pub(super) const fn packed_results(&self) -> Option<PackedForm> {
+        if self.has_segments() { self.form(self.result_type()) } else { None }
+    }
+
+    const fn has_segments(&self) -> bool {
+        matches!(self.runs, Some(ReduceRuns::Offsets | ReduceRuns::Ranges))
     }
 
     /// The caller's functions.
@@ -341,7 +348,10 @@ impl ReduceConfig {
     pub const fn result_type(&self) -> Option<ElementType> {
         match self.operation {
             Operation::BuiltIn(_, element) if self.has_unpacked_results => Some(element.unpacked()),
-            Operation::BuiltIn(_, element) => Some(element),
+            Operation::BuiltIn(_, element) => match self.packed_source {
+                Some(form) if self.has_segments() => Some(form.element),
+                _ => Some(element),
+            },
             Operation::Index(..) | Operation::BothIndices(_) => Some(ElementType::U32),
             Operation::Custom(_) => None,
         }
@@ -385,13 +395,13 @@ impl ReduceConfig {
             *element = element.unpacked();
         }
         self.runs = self.runs.map(ReduceRuns::of_unpacked);
-        self.has_unpacked_results = false;
+        self.has_unpacked_results &= self.packed_source.is_some();
         self
     }
 
     /// Whether it reduces runs of equal keys.
-    pub(super) fn has_keys(&self) -> bool {
-        self.runs.is_some_and(|runs| runs.key_size() > 0)
+    pub(super) const fn has_keys(&self) -> bool {
+        matches!(self.runs, Some(runs) if runs.key_size() > 0)
     }
 
     /// Checks that a device supports the configuration.
@@ -399,7 +409,7 @@ impl ReduceConfig {
         in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
         let refused = |reason| Err(Error::Unsupported { reason });
         let has_packed = matches!(self.operation, Operation::BuiltIn(_, element) if element.is_packed());
-        if self.has_unpacked_results && !has_packed {
+        if self.has_unpacked_results && !has_packed && self.packed_source.is_none() {
             return refused(UNPACKED_RESULTS);
         }
         if let Some(ReduceRuns::FixedSize(length)) = self.runs {
@@ -410,27 +420,14 @@ impl ReduceConfig {
                 return refused("rows are reduced in one column; reduce the columns of each by segments");
             }
         }
-        let has_packed_results = self.result_type().is_some_and(ElementType::is_packed);
         match self.operation {
-            Operation::BuiltIn(..)
-                if has_packed_results
-                    && matches!(self.runs, Some(ReduceRuns::Offsets | ReduceRuns::Ranges)) =>
-            {
-                refused(
-                    "segments have results of 32 bits; make the reduction of 8 or 16 bits with unpacked_results",
-                )
-            }
             Operation::Custom(_) if self.columns != 1 => {
                 refused("functions reduce single columns; let their element be the row")
             }
             Operation::Custom(functions) => functions.check_combined(),
-            Operation::Index(..) | Operation::BothIndices(_)
-                if !matches!(self.runs, None | Some(ReduceRuns::FixedSize(_))) =>
-            {
-                refused(
-                    "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
-                )
-            }
+            _ if self.is_index() && (self.has_segments() || self.has_keys()) => refused(
+                "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
+            ),
             Operation::BuiltIn(operator, element) => operator.check(element, capabilities),
             Operation::Index(..) | Operation::BothIndices(_) => Ok(()),
         }
@@ -511,7 +508,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
             return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
         }
-        if matches!(config.runs, None | Some(ReduceRuns::FixedSize(_))) && self.segments.size > 0 {
+        if !config.has_segments() && key_size == 0 && self.segments.size > 0 {
             return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
         }
         let has_ranges = config.runs == Some(ReduceRuns::Ranges);
@@ -524,9 +521,7 @@ impl Buffers<Reduce> for ReduceBuffers {
         let (segments_size, result_count) = match config.runs {
             None => (0, 1),
             Some(ReduceRuns::FixedSize(length)) => (0, max.div_ceil(length.into())),
-            Some(ReduceRuns::Offsets | ReduceRuns::Ranges) => {
-                (self.segments.size / 4 * 4, self.segments.size / 4)
-            }
+            Some(_) if config.has_segments() => (self.segments.size / 4 * 4, self.segments.size / 4),
             Some(_) => (keys_size, max),
         };
         let results_size = result_count.saturating_mul(config.result_size());
@@ -543,9 +538,10 @@ impl Buffers<Reduce> for ReduceBuffers {
         table.read("segment_ends", &mut self.segment_ends, size_if(has_ranges, segments_size))?;
         let form = config.form(config.result_type());
         let runs = Extent::written(self.run_count, max);
-        match config.runs {
-            Some(ReduceRuns::FixedSize(length)) => table.up_to(form, Extent::of(*count).per(length)),
-            Some(_) if key_size > 0 => table.up_to(form, runs.rows(config.columns, 0)),
+        match (config.runs, config.packed_results()) {
+            (_, Some(form)) => table.as_is(form),
+            (Some(ReduceRuns::FixedSize(length)), _) => table.up_to(form, Extent::of(*count).per(length)),
+            (Some(_), _) if key_size > 0 => table.up_to(form, runs.rows(config.columns, 0)),
             _ => table.of(form),
         };
         table.write("destination", &mut self.destination, results_size)?;

@@ -71,8 +71,8 @@ pub type ReducePlan = Plan<Reduce>;
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read; in a single pass write |
 ///
-/// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16. Elements of 8 and 16 bits of all rows, and
-/// of the rows of a table, are read as they are, faster if `source` is aligned to 4.
+/// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16. Elements of 8 and 16 bits,
+/// but of runs of keys, are read as they are, faster if `source` is aligned to 4, and so results of segments are written.
 ///
 /// | scratch for | bytes |
 /// |---|---|

@@ -3,7 +3,7 @@
 use super::config::Operation;
 use super::policy::ReducePolicy;
 use crate::error::Result;
-use crate::kernels::{self, Define, Kernel};
+use crate::kernels::{self, Kernel};
 use crate::primitives::packed::PackedForm;
 use crate::primitives::scan::ScanOperator;
 
@@ -40,17 +40,17 @@ impl Modules {
             _ if operator.needs_float64(element) => "OPERATOR_FLOAT64",
             _ => "OPERATOR_WORDS64",
         };
-        let defines: [Define; 4] =
-            [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1), ("BOTH", 1)];
-        let of_source: &[Define] = if packed_source.is_some() { &[("PACKED", 1)] } else { &[] };
-        let constants = [("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())];
-        let of_packed = packed_source.into_iter().flat_map(PackedForm::constants);
+        let defines = [(of_operator, 1), ("COLUMNS", 4 / element.words()), ("ARG", 1), ("BOTH", 1)];
+        let is_packed = usize::from(packed_source.is_some());
+        let mut constants = vec![("OPERATOR", operator.constant()), ("NUMBERS", element.numbers())];
+        constants.extend(packed_source.into_iter().flat_map(PackedForm::constants));
         Ok(Self {
-            reduce: kernels::REDUCE_REDUCE.module(&[&defines[..2 + index_count], of_source].concat()),
+            reduce: kernels::REDUCE_REDUCE
+                .module(&[&defines[..2 + index_count], &[("PACKED", 1)][..is_packed]].concat()),
             segments: kernels::REDUCE_SEGMENTS
-                .find(&[(of_operator, 1), ("COLUMNS", 1)])
+                .find(&[(of_operator, 1), ("COLUMNS", 1), ("PACKED_ROWS", 1)][..2 + is_packed])
                 .filter(|_| index_count == 0),
-            constants: constants.into_iter().chain(of_packed).collect(),
+            constants,
         })
     }
 }

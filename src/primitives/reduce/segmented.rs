@@ -18,7 +18,7 @@ use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
 use crate::sort::TileShape;
 
 /// Rows of a group: `GROUP_ROWS` of `segments.comp`.
@@ -38,8 +38,9 @@ pub(super) struct Segmented {
     row_size: u64,
     /// By quads and by words.
     by_quads: Option<Pipeline>,
+    quad_alignment: u64,
     by_words: Pipeline,
-    /// Of the levels above a source that functions compute elements from.
+    /// Of the levels above a source whose elements are packed, or that functions compute elements from.
     of_sums: Option<Pipeline>,
     segments: Pipeline,
     heads: Option<Heads>,
@@ -118,18 +119,21 @@ impl Segmented {
         policy: &ReducePolicy,
         runs: ReduceRuns,
     ) -> Result<Self> {
-        let Modules { reduce, segments, constants: operator } = config.modules()?;
+        let (modules, upper) = (config.modules()?, config.of_results().modules()?);
         let shape = config.row_shape();
         let packs = TILE_ROWS / shape.tile_rows(1);
-        let stages = config.stages(true, false);
-        let tiles = |by_quads: bool, stages: u32| {
+        let (stages, packed) = (config.stages(true, false), config.packed_source());
+        let tiles = |modules: &Modules, by_quads: bool, stages: u32| {
             let mut constants = shape.constants(packs, 4);
-            constants.extend(&operator);
+            constants.extend(&modules.constants);
             constants.extend((stages > 0).then_some(("OPERATOR", stages)));
-            constants
-                .extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", policy.mixed_access.into())]);
-            policy.pipeline(device, reduce, &constants)
+            let mixed = policy.mixed_access.into();
+            constants.extend([("QUAD_ACCESS", by_quads.into()), ("MIXED_ACCESS", mixed)]);
+            policy.pipeline(device, modules.reduce, &constants)
         };
+        let segments = modules.segments.expect("`check` refuses indices");
+        let unpacked = packed.map(|_| ("UNPACKED_RESULTS", config.packed_results().is_none().into()));
+        let of_segments = [&modules.constants[..], unpacked.as_slice()].concat();
         let key_words = (runs.key_size() / 4) as u32;
         let heads = |tile: TileShape| {
             let step = |stores: bool| {
@@ -145,10 +149,11 @@ impl Segmented {
             shape,
             mixed_access: policy.mixed_access,
             row_size: config.row_size(),
-            by_quads: shape.takes_quads().then(|| tiles(true, 0)).transpose()?,
-            by_words: tiles(false, stages)?,
-            of_sums: (stages > 0).then(|| tiles(false, 0)).transpose()?,
-            segments: policy.pipeline(device, segments.expect("`check` refuses indices"), &operator)?,
+            by_quads: shape.takes_quads().then(|| tiles(&modules, true, 0)).transpose()?,
+            quad_alignment: quad_alignment(packed),
+            by_words: tiles(&modules, false, stages)?,
+            of_sums: (stages > 0 || packed.is_some()).then(|| tiles(&upper, false, 0)).transpose()?,
+            segments: policy.pipeline(device, segments, &of_segments)?,
             heads: policy.heads.filter(|_| key_words > 0).map(heads).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,
         })
@@ -315,8 +320,8 @@ impl Recording<'_> {
             column_count: shape.column_count,
         };
         // The levels of sums follow each other without padding.
-        let is_quads =
-            step == 0 && has_quads([(source, 16)], reduction.mixed_access, *count, shape.pack_rows());
+        let ranges = [(source, reduction.quad_alignment)];
+        let is_quads = step == 0 && has_quads(ranges, reduction.mixed_access, *count, shape.pack_rows());
         let quads = reduction.by_quads.as_ref().filter(|_| is_quads);
         let of_sums = reduction.of_sums.as_ref().filter(|_| step > 0);
         let pipeline = quads.or(of_sums).unwrap_or(&reduction.by_words);

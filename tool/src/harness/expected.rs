@@ -11,8 +11,8 @@ use subsweep::{ElementType, Number};
 pub(super) struct Expected {
     words: Vec<u32>,
     closeness: Closeness,
-    /// Of packed elements: their type, and what memory holds. `words` are the numbers that these are.
-    memory: Option<(ElementType, Vec<u32>)>,
+    /// Of packed elements: their form, and what memory holds. `words` are the numbers that these are.
+    memory: Option<(PackedForm, Vec<u32>)>,
 }
 
 enum Closeness {
@@ -73,7 +73,7 @@ impl Expected {
         if let Closeness::OrFlushed(_, flushed) = &mut self.closeness {
             *flushed = rounded(flushed);
         }
-        self.memory = Some((form.element, memory));
+        self.memory = Some((form, memory));
         self
     }
 
@@ -108,9 +108,8 @@ impl Expected {
         match self.closeness {
             Closeness::Within(element, _) => {
                 let (words, memory) = match self.memory {
-                    Some((packed, _)) => {
-                        let words = packed::unpacked_memory(packed, result, self.words.len());
-                        (words, Some((packed, result.to_vec())))
+                    Some((form, _)) => {
+                        (form.unpacked(result, self.words.len()), Some((form, result.to_vec())))
                     }
                     None => (result.to_vec(), None),
                 };
@@ -122,15 +121,12 @@ impl Expected {
 
     /// The first word of `got` that is wrong.
     pub fn mismatch(&self, got: &[u32]) -> Option<Mismatch> {
-        let Some((element, memory)) = &self.memory else { return self.mismatch_of_words(got) };
-        let mismatch = self.mismatch_of_words(&packed::unpacked_memory(*element, got, self.words.len()));
-        // The bytes of the last word that are no elements.
-        let bytes = self.words.len() * element.size() % 4;
-        let tail = memory.len().checked_sub(1).filter(|_| bytes > 0);
+        let Some((form, memory)) = &self.memory else { return self.mismatch_of_words(got) };
+        let mismatch = self.mismatch_of_words(&form.unpacked(got, self.words.len()));
         mismatch.or_else(|| {
-            let (expected, got, index) = (memory[tail?], got[tail?], tail? as u64);
-            let differs = (expected ^ got) >> (8 * bytes) != 0;
-            differs.then_some(Mismatch { what: "result beyond the count", index, expected, got })
+            let index = form.first_difference_around(self.words.len(), memory, got)?;
+            let (expected, got) = (memory[index], got[index]);
+            Some(Mismatch { what: "result around its elements", index: index as u64, expected, got })
         })
     }
 
@@ -156,7 +152,7 @@ impl Expected {
                 let words = element.words() as usize;
                 let (bound, got) = (bounds[index / words], float(*element, &got[index - index % words..]));
                 match &self.memory {
-                    Some((packed, _)) => !bound.holds_rounded(*packed, got),
+                    Some((form, _)) => !bound.holds_rounded(form.element, got),
                     None => !bound.holds(got),
                 }
             }
@@ -230,27 +226,53 @@ impl Bound {
 pub(super) struct PackedForm {
     element: ElementType,
     saturates: bool,
+    /// Bytes of the first word before the first element.
+    offset: usize,
 }
 
 impl PackedForm {
     /// Elements by value; `None` unless they are packed.
     pub fn of(element: ElementType) -> Option<Self> {
-        element.is_packed().then_some(Self { element, saturates: false })
+        element.is_packed().then_some(Self { element, saturates: false, offset: 0 })
     }
 
     /// Results of an operator: an identity beyond the type is its least or greatest number.
     pub fn by(element: ElementType, operator: ScanOperator) -> Option<Self> {
         let saturates = matches!(operator, ScanOperator::Min | ScanOperator::Max);
-        element.is_packed().then_some(Self { element, saturates })
+        Self::of(element).map(|form| Self { saturates, ..form })
     }
 
-    /// The words of memory, with poison after the last element.
+    /// The same elements, so many bytes beyond a multiple of 4.
+    pub fn misaligned(self, bytes: u32) -> Self {
+        Self { offset: bytes as usize % 4, ..self }
+    }
+
+    /// Bytes of the first word before the first element.
+    pub fn offset(self) -> u64 {
+        self.offset as u64
+    }
+
+    /// Elements of the first word before those of the array.
+    fn before(self) -> usize {
+        self.offset / self.element.size()
+    }
+
+    /// The words of memory, with poison around the elements.
     pub fn packed(self, words: &[u32]) -> Vec<u32> {
-        packed::packed_memory(self.element, self.saturates, words, POISON)
+        let before = packed::unpacked_memory(self.element, &[POISON], self.before());
+        packed::packed_memory(self.element, self.saturates, &[&before, words].concat(), POISON)
     }
 
     fn unpacked(self, memory: &[u32], count: usize) -> Vec<u32> {
-        packed::unpacked_memory(self.element, memory, count)
+        packed::unpacked_memory(self.element, memory, self.before() + count).split_off(self.before())
+    }
+
+    /// The first word in which bytes around `count` elements differ.
+    fn first_difference_around(self, count: usize, memory: &[u32], others: &[u32]) -> Option<usize> {
+        let elements = self.offset..self.offset + count * self.element.size();
+        let [bytes, others]: [&[u8]; 2] = [memory, others].map(bytemuck::cast_slice);
+        let differs = |byte: &usize| !elements.contains(byte) && bytes[*byte] != others[*byte];
+        Some((0..bytes.len()).find(differs)? / 4)
     }
 }
 
@@ -515,6 +537,20 @@ mod tests {
 
     fn is_right<N: Number>(operator: ScanOperator, values: &[N], results: &[N]) -> bool {
         expected(operator, values).mismatch(bytemuck::cast_slice(results)).is_none()
+    }
+
+    #[test]
+    fn bytes_around_packed_results_stay() {
+        let form = PackedForm::of(ElementType::U8).map(|form| form.misaligned(5));
+        let expected = Expected::exact(vec![1, 2, 3, 4]).packed(form);
+        // A byte of poison before them, and three after.
+        assert_eq!(expected.words(), [0x0302_01ef, 0xdead_be04]);
+        let wrong =
+            |words: [u32; 2]| expected.mismatch(&words).map(|mismatch| (mismatch.what, mismatch.index));
+        assert_eq!(wrong([0x0302_01ef, 0xdead_be04]), None);
+        assert_eq!(wrong([0x0302_0100, 0xdead_be04]), Some(("result around its elements", 0)));
+        assert_eq!(wrong([0x0302_01ef, 0x00ad_be04]), Some(("result around its elements", 1)));
+        assert_eq!(wrong([0x0302_01ef, 0xdead_be05]), Some(("result", 3)));
     }
 
     #[test]

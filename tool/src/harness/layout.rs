@@ -61,7 +61,7 @@ impl Arrangement {
         Self { layout, max_size: max_allocation_size / 4, sizes: Vec::new() }
     }
 
-    /// Reserves `count` words at `misalignment` bytes past a multiple of 16.
+    /// Reserves `count` words, the first of which has the byte that is `misalignment` bytes past a multiple of 16.
     pub fn reserve(&mut self, count: u64, misalignment: u32) -> Span {
         let missed = u64::from(misalignment) / 4;
         let first_behind = |size: u64| match self.layout {

@@ -34,7 +34,8 @@ pub struct HistogramArgs {
         value_name = "N",
         requires = "range",
         required_unless_present = "edges",
-        allow_hyphen_values = true
+        allow_hyphen_values = true,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(HistogramConfig::MAX_BINS))
     )]
     pub bins: Option<u32>,
 
@@ -65,12 +66,7 @@ impl Run for HistogramArgs {
             [&self.edges, &self.weights].map(|file| file.clone().map(Source::from));
         let job = self.files.job(&source).input("--edges", &edges_source);
         let job = job.input("--weights", &weights_source).checked()?;
-        // Checked before a large input is read.
         let bins = self.bins.unwrap_or(1);
-        if bins == 0 || bins > HistogramConfig::MAX_BINS {
-            let max = HistogramConfig::MAX_BINS;
-            return Err(Ended::usage(format!("--bins {bins}: a histogram has 1 to {max} bins")).into());
-        }
         let opened = files::open_table(&source, None, |file, size| {
             TableReader::new(file, size, self.files.element, &TAKEN)
         })?;

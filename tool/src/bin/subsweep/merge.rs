@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::merge::{MergeConfig, MergePolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Format, Table, TableShape, Taken};
+use subsweep_tool::table::{self, Format, Table, TableShape, Taken, promoted};
 
 use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -124,8 +124,11 @@ fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Ended>
     if a.element == b.element || is_raw && a.element.size() == b.element.size() {
         return Ok(());
     }
+    let remedy = promoted(a.element, b.element).map_or("they have no common type".to_owned(), |element| {
+        format!("save both as {element}, such as {}", table::conversion(None, element))
+    });
     Err(Ended::usage(format!(
-        "{}: has elements of {}, and {} of {}; convert one of them",
+        "{}: has elements of {}, and {} of {}; {remedy}",
         sources[1], b.element, sources[0], a.element
     )))
 }

@@ -65,7 +65,8 @@ fn sorts(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     vec![
         sort(onesweep, SortValues::None, false).into(),
         SortCase { order, ..sort(onesweep, SortValues::B4, true) }.into(),
-        SortCase { order, misalignment: 4, ..sort(radix, SortValues::Indices, false) }.into(),
+        SortCase { order, misalignment: element.size() as u32, ..sort(radix, SortValues::Indices, false) }
+            .into(),
         SortCase { bits: 3..element.bits() - 1, ..sort(radix, SortValues::B8, false) }.into(),
         SortCase { is_double_buffered: true, ..sort(onesweep, SortValues::None, true) }.into(),
         SortCase { policy: PolicyName::Chosen, order, ..sort(onesweep, SortValues::Indexed, false) }.into(),
@@ -86,22 +87,28 @@ fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let reduce = ReduceCase { count_from, has_small_tiles: true, ..ReduceCase::sum(element) };
     let (kind, operator) = (ScanKind::Exclusive, ScanOperator::Min);
     let keys = ReduceRuns::keys(element);
+    let (runs, is_half) = (Some(ReduceRuns::Offsets), element == ElementType::F16);
+    let segments = match element.bits() {
+        8 => ReduceCase { runs: Some(ReduceRuns::Ranges), columns: 3, operator, ..reduce.clone() },
+        _ => ReduceCase { runs, has_unpacked_results: !is_half, ..reduce.clone() },
+    };
     // Each type in one shape, whose kernels are compiled for it alone.
     let shaped = match element.kind() {
         NumberKind::Float => ReduceCase { runs: Some(ReduceRuns::FixedSize(5)), ..reduce.clone() },
-        _ if element.bits() == 8 => ReduceCase { columns: 3, operator: ScanOperator::Max, ..reduce.clone() },
+        _ if element.bits() == 8 => ReduceCase { columns: 3, ..reduce.clone() },
         _ => ReduceCase { operator, indices: 2, columns: 2, ..reduce.clone() },
     };
     vec![
         ScanCase { in_place: true, ..scan.clone() }.into(),
-        ScanCase { kind, operator, columns: 3, misalignment: 4, ..scan.clone() }.into(),
+        ScanCase { kind, operator, columns: 3, misalignment: 4 + element.size() as u32, ..scan.clone() }
+            .into(),
         ScanCase { initial: Some(InitialFrom::Device), is_reverse: true, ..scan.clone() }.into(),
         ScanCase { algorithm: ScanAlgorithm::Chained, operator: ScanOperator::Max, ..scan.clone() }.into(),
         ScanCase { initial: Some(InitialFrom::Host), has_unpacked_results: true, ..scan }.into(),
         reduce.clone().into(),
         shaped.into(),
         ReduceCase { operator, indices: 1, ..reduce.clone() }.into(),
-        ReduceCase { has_unpacked_results: true, runs: Some(ReduceRuns::Offsets), ..reduce.clone() }.into(),
+        segments.into(),
         ReduceCase { runs: Some(keys), operator, ..reduce.clone() }.into(),
         ReduceCase { element: ElementType::U32, runs: Some(keys), ..reduce }.into(),
     ]
@@ -130,6 +137,7 @@ fn summed_as_they_are() -> Vec<Work> {
         ReduceCase { operator: ScanOperator::Min, ..index(U8, 2) }.into(),
         ReduceCase { runs: rows(40), operator: ScanOperator::Min, ..reduce(I16) }.into(),
         ReduceCase { runs: rows(2000), ..index(F16, 1) }.into(),
+        ReduceCase { runs: Some(ReduceRuns::Offsets), ..reduce(F16) }.into(),
     ]
 }
 
@@ -162,7 +170,7 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
             ..select(less)
         }
         .into(),
-        SelectCase { misalignment: 12, ..select(Predicate::Unique) }.into(),
+        SelectCase { misalignment: 12 + element.size() as u32, ..select(Predicate::Unique) }.into(),
         SelectCase { parts: 2, ..select(Predicate::Flags32) }.into(),
         RunLengthCase { algorithm: Some(RunLengthAlgorithm::Chained), ..runs.clone() }.into(),
         RunLengthCase { coding: RunLengthCoding::NonTrivial, has_offsets: true, ..runs.clone() }.into(),
@@ -171,10 +179,17 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         DifferenceCase { columns: 3, is_along_rows: true, misalignment: 8, ..difference.clone() }.into(),
         DifferenceCase { columns: 3, keeps_first: true, ..difference.clone() }.into(),
         DifferenceCase { misalignment: element.size() as u32, ..difference }.into(),
-        MergeCase { b_count_from: CountFrom::Device, ..merge.clone() }.into(),
+        MergeCase { b_count_from: CountFrom::Device, misalignment: element.size() as u32, ..merge.clone() }
+            .into(),
         MergeCase { values: 2, is_descending: true, order: FloatOrder::Numpy, ..merge }.into(),
         SearchCase { has_small_tiles: false, ..search.clone() }.into(),
-        SearchCase { sorted_count: Some(1000), is_upper_bound: true, misalignment: 4, ..search }.into(),
+        SearchCase {
+            sorted_count: Some(1000),
+            is_upper_bound: true,
+            misalignment: element.size() as u32,
+            ..search
+        }
+        .into(),
         top_k.clone().into(),
         TopKCase { is_sorted: false, is_smallest: true, values: 1, ..top_k }.into(),
         histogram.clone().into(),
@@ -293,6 +308,7 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         ReduceConfig::argminmax(U8).into(),
         ReduceConfig::argmax(F16).along_rows(2000).into(),
         ReduceConfig::new(ScanOperator::Min, I16).runs(ReduceRuns::FixedSize(40)).into(),
+        ReduceConfig::sum(F16).runs(ReduceRuns::Offsets).into(),
         GatherConfig::of(U8).into(),
         GatherConfig::of(U16).into(),
         RunLengthConfig::decode(U8).into(),

@@ -55,7 +55,8 @@ pub(in crate::harness) struct Needs {
     pub destination: &'static str,
     /// Whether source and destination are the same range.
     pub in_place: bool,
-    /// Offset of source, destination and operands from a multiple of 16, in bytes.
+    /// Offset of source, destination and operands from a multiple of 16, in bytes; of operands, and of words, a multiple of 4 at most
+    /// as large.
     pub misalignment: u32,
     /// The values of a sort, or further results, one after another.
     pub values: &'static [&'static str],
@@ -106,12 +107,18 @@ pub(in crate::harness) struct Spans {
     pub scratch: Span,
     /// Of each argument, by its name.
     pub arguments: Vec<(&'static str, Span)>,
+    /// Bytes before source and destination in their first words, by the names of the arguments.
+    pub offsets: [(&'static str, u64); 2],
 }
 
 impl Spans {
     /// The range of an argument; none of one that is not accessed.
     pub fn range(&self, name: &str, memories: &[GpuBuffer]) -> BufferRange {
-        self.of(name).map_or(BufferRange::NONE, |span| span.range(memories))
+        let offset = self.offsets.iter().find(|offset| offset.0 == name).map_or(0, |offset| offset.1);
+        self.of(name).map_or(BufferRange::NONE, |span| {
+            let range = span.range(memories);
+            range.slice(offset, range.size - offset)
+        })
     }
 
     pub fn of(&self, name: &str) -> Option<Span> {
@@ -150,13 +157,16 @@ impl Prepared {
         plan: Arc<Plan<P>>,
         mut buffers: P::Buffers,
         count: impl Into<P::Count>,
-        needs: Needs,
+        mut needs: Needs,
         expected: impl Fn(&[u32]) -> (Expected, Vec<Vec<u32>>) + Send + Sync + 'static,
     ) -> Result<Self>
     where
         P: Primitive<Buffers: Send + Sync + 'static, Count: Send + Sync + 'static>,
     {
         let mut count = count.into();
+        for form in [&mut needs.packed_source, &mut needs.packed_result].into_iter().flatten() {
+            *form = form.misaligned(needs.misalignment);
+        }
         plan.visit_arguments(&mut buffers, &mut count, &mut |argument, memory| {
             let operand = needs.operands.iter().find(|operand| operand.0 == argument.name);
             if let (Memory::Addresses(range), Some((_, words))) = (memory, operand) {
@@ -188,29 +198,31 @@ impl Prepared {
         Ok(Self { policy, traffic_size, needs, arguments, bind, expected, look_back: None })
     }
 
-    /// Words of an argument; 0 if the table lacks it.
+    /// Bytes of an argument; 0 if the table lacks it.
+    fn size(&self, name: &str) -> u64 {
+        self.arguments.iter().find(|argument| argument.name == name).map_or(0, |argument| argument.size)
+    }
+
+    /// Words of an argument.
     fn word_count(&self, name: &str) -> u64 {
-        self.arguments
-            .iter()
-            .find(|argument| argument.name == name)
-            .map_or(0, |argument| argument.size.div_ceil(4))
+        self.size(name).div_ceil(4)
     }
 
     /// Reserves the memory of `case`.
     pub(in crate::harness) fn reserve(&self, arrangement: &mut Arrangement, case: &Case) -> Spans {
         let needs = &self.needs;
-        let words = |rows: u64| (rows * case.work.parameters().row_size()).div_ceil(4);
+        let offsets =
+            [needs.packed_source, needs.packed_result].map(|form| form.map_or(0, PackedForm::offset));
+        let words = |rows: u64| (offsets[0] + rows * case.work.parameters().row_size()).div_ceil(4);
         let (count, room) = (words(case.count), words(needs.room));
         let values = case.count * case.work.parameters().moved_size() / 4;
         let pristine = arrangement.reserve(count + values, 0);
         let (pristine, pristine_values) = pristine.split_at(count);
         let source = arrangement.reserve(room, needs.misalignment);
-        // Words have a multiple of 4.
-        let of_result = if needs.packed_result.is_some() { 1 } else { 4 };
-        let misalignment = needs.misalignment / of_result * of_result;
+        let result_count = (offsets[1] + self.size(needs.destination)).div_ceil(4);
         let destination = match needs.in_place {
             true => source,
-            false => arrangement.reserve(room.max(self.word_count(needs.destination)), misalignment),
+            false => arrangement.reserve(room.max(result_count), needs.misalignment),
         };
         let mut arguments = vec![(needs.source, source), (needs.destination, destination)];
         let mut reserve_all = |names: &[&'static str], alignment: u64, misalignment| {
@@ -231,7 +243,8 @@ impl Prepared {
             (*name, arrangement.reserve(words.len() as u64, needs.misalignment))
         };
         arguments.extend(needs.operands.iter().map(operand));
-        Spans { pristine, pristine_values, source, destination, values, scratch, arguments }
+        let offsets = [(needs.source, offsets[0]), (needs.destination, offsets[1])];
+        Spans { pristine, pristine_values, source, destination, values, scratch, arguments, offsets }
     }
 
     /// The recording, and the copies at its end.

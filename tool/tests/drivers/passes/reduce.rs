@@ -58,14 +58,19 @@ pub fn check(stem: &str, variant: &str) -> Option<Check> {
             indices(gpu, kernel, selection, ElementType::U64, &[MIN, MAX])
         }),
         ("reduce/segments", "words32") => Some(|gpu, kernel, selection| {
-            segments::<Row<Add, f32, 1>>(gpu, kernel, selection, fractions_of_f32)?;
-            segments::<Row<Max, i32, 1>>(gpu, kernel, Selection::One, Row::<Max, i32, 1>::input)
+            segments::<Row<Add, f32, 1>>(gpu, kernel, selection, false, fractions_of_f32)?;
+            segments::<Row<Max, i32, 1>>(gpu, kernel, Selection::One, false, Row::<Max, i32, 1>::input)
+        }),
+        ("reduce/segments", "packed") => Some(|gpu, kernel, selection| {
+            segments::<Row<Add, f32, 1>>(gpu, kernel, selection, true, Row::<Add, f32, 1>::input)?;
+            segments::<Row<Min, i32, 1>>(gpu, kernel, selection, true, Row::<Min, i32, 1>::input)?;
+            segments::<Row<Add, u32, 1>>(gpu, kernel, selection, false, Row::<Add, u32, 1>::input)
         }),
         ("reduce/segments", "words64") => Some(|gpu, kernel, selection| {
-            segments::<Row<Add, u64, 1>>(gpu, kernel, selection, Row::<Add, u64, 1>::input)
+            segments::<Row<Add, u64, 1>>(gpu, kernel, selection, false, Row::<Add, u64, 1>::input)
         }),
         ("reduce/segments", "float64") => Some(|gpu, kernel, selection| {
-            segments::<Row<Add, f64, 1>>(gpu, kernel, selection, fractions_of_f64)
+            segments::<Row<Add, f64, 1>>(gpu, kernel, selection, false, fractions_of_f64)
         }),
         ("reduce/by_key", variant) if variant.contains("words64") => Some(|gpu, kernel, selection| {
             by_key::<Row<Add, u64, 1>>(gpu, kernel, selection, 0)?;
@@ -408,9 +413,15 @@ fn segments<R: TestRow>(
     gpu: &Gpu,
     kernel: &'static Kernel,
     selection: Selection,
+    has_packed_results: bool,
     input: fn(usize, usize) -> Vec<u32>,
 ) -> Result<(), Failed> {
-    let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &R::constants(kernel))?;
+    let in_memory = type_in_memory(kernel, R::NUMBER);
+    let result = if has_packed_results { in_memory } else { R::NUMBER };
+    let unpacked = ("UNPACKED_RESULTS", u32::from(!has_packed_results));
+    let mut constants = [R::constants(kernel), constants_in_memory(kernel, R::NUMBER)].concat();
+    constants.extend(in_memory.is_packed().then_some(unpacked));
+    let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &constants)?;
     let tree = Tree::of_groups(R::WORDS);
     let cases = [
         (5000, 1, false, false),
@@ -422,7 +433,7 @@ fn segments<R: TestRow>(
         (40_000, 1, false, true),
     ];
     for (max_count, columns, is_indirect, has_ends) in selection.first(5, cases) {
-        let words = input(max_count, max_count.max(1) * columns);
+        let words = numbers_stored(in_memory, input(max_count, max_count.max(1) * columns));
         let values = R::of_words(&words[..max_count * columns * R::WORDS]);
         let levels = model::group_levels(&values, columns, &tree, R::IDENTITY, &R::combine);
         // Offsets that repeat, short and long segments, and one beyond the rows.
@@ -453,11 +464,12 @@ fn segments<R: TestRow>(
             &R::combine,
         );
         let sums: Vec<R> = levels.concat();
+        let (words, expected) = (stored(in_memory, &words), stored(result, &table(&expected)));
         let source = Memory::of(gpu, &words, Alignment::Words)?;
         let sum_memory = Memory::of(gpu, &table(&sums), Alignment::Words)?;
         let offset_memory = Memory::of(gpu, &offsets, Alignment::Words)?;
         let end_memory = Memory::of(gpu, &ends, Alignment::Words)?;
-        let results = Memory::poisoned(gpu, expected.len() * R::WORDS, Alignment::Words)?;
+        let results = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
         let counts = Memory::of(gpu, &[count as u32], Alignment::Words)?;
         let segment_counts = Memory::of(gpu, &[offsets.len() as u32], Alignment::Words)?;
         rig.run(
@@ -479,7 +491,7 @@ fn segments<R: TestRow>(
         let case =
             format!("{} of {}, {count} of {max_count} rows, {columns} columns", kernel.name, R::name());
         compare(&case, "source", &source, &words)?;
-        compare(&case, "results", &results, &table(&expected))?;
+        compare(&case, "results", &results, &expected)?;
     }
     Ok(())
 }
