@@ -15,7 +15,8 @@
 //           row_count rows; offsets, a word for each segment: its first row; ends, likewise the row at which it ends, or
 //           null: then offsets ascend, and a segment ends at the next one, the last with the rows; indirect_count, the
 //           number of rows, and indirect_segments, the number of segments, where they are not null.
-// Writes:   results, a row for each segment; the identity for one without rows.
+// Writes:   results, a row for each segment; the identity for one without rows. Of a packed result its bytes alone, by two atomic
+//           operations, since its neighbours in the word are of other invocations.
 // Shared:   nothing.
 // Pass model: reference::passes::reduce::reduce_segments.
 // Source:   the levels are a range tree; Blelloch, "Prefix Sums and Their Applications", CMU-CS-90-190, 1990, has the

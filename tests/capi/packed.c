@@ -37,11 +37,12 @@ static void sorts(const Host *host, const SubsweepDevice *device) {
 
 static void sums(const Host *host, const SubsweepDevice *device) {
     static const uint8_t bytes[COUNT] = {200, 100, 3, 0, 255, 1}, running[COUNT] = {200, 44, 47, 47, 46, 47};
-    static const uint32_t whole[COUNT] = {200, 300, 303, 303, 558, 559};
+    static const uint32_t whole[COUNT] = {200, 300, 303, 303, 558, 559}, begins[3] = {0, 2, 5};
+    static const uint8_t of_segments[3] = {44, 2, 1};
     SubsweepScanPlanCreateInfo of_scan = {.struct_size = sizeof of_scan, .element_type = SUBSWEEP_ELEMENT_TYPE_U8};
     SubsweepReducePlanCreateInfo of_reduce = {.struct_size = sizeof of_reduce, .element_type = SUBSWEEP_ELEMENT_TYPE_U8};
     Arrays arrays = {.host = host};
-    Memory *source = array(&arrays, 8), *results = array(&arrays, 4 * COUNT);
+    Memory *source = array(&arrays, 8), *results = array(&arrays, 4 * COUNT), *segments = array(&arrays, 12);
     SubsweepPlan *plan = NULL;
     SubsweepScanInfo scan = {.struct_size = sizeof scan,
                              .count = {.count = COUNT},
@@ -78,6 +79,19 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     reduce.scratch = scratch_of(&arrays, plan, COUNT, 0);
     RUN(host, subsweep_cmd_reduce, plan, &reduce);
     EXPECT(results->words[1] == whole[COUNT - 1]);
+    subsweep_plan_destroy(plan);
+
+    /* Results of segments are written among bytes of others. */
+    of_reduce.flags = 0;
+    of_reduce.runs = SUBSWEEP_REDUCE_RUNS_OFFSETS;
+    put(segments, 0, begins, sizeof begins);
+    put(results, 0, "\x11\x22\x33\x44\x55", 5);
+    reduce.segments = all(segments);
+    reduce.destination = part(results, 1, 3);
+    host_check(subsweep_reduce_plan_create(device, &of_reduce, &plan), "subsweep_reduce_plan_create");
+    reduce.scratch = scratch_of(&arrays, plan, COUNT, 0);
+    RUN(host, subsweep_cmd_reduce, plan, &reduce);
+    EXPECT(holds(results, 0, "\x11", 1) && holds(results, 1, of_segments, 3) && holds(results, 4, "\x55", 1));
     subsweep_plan_destroy(plan);
     arrays_destroy(&arrays, __LINE__);
 }
@@ -172,13 +186,12 @@ static void all_of_them(const Host *host, const SubsweepDevice *device) {
 }
 
 static void refuse(const SubsweepDevice *device, VkCommandBuffer commands, const Memory *memory) {
-    const SubsweepReducePlanCreateInfo of_segments = {.struct_size = sizeof of_segments,
-                                                      .element_type = SUBSWEEP_ELEMENT_TYPE_U8,
-                                                      .runs = SUBSWEEP_REDUCE_RUNS_OFFSETS};
+    const SubsweepReducePlanCreateInfo of_words = {.struct_size = sizeof of_words,
+                                                   .flags = SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT};
     const SubsweepSortPlanCreateInfo of_sort = {.struct_size = sizeof of_sort, .key_type = SUBSWEEP_ELEMENT_TYPE_U16};
     SubsweepPlan *plan = NULL;
     SubsweepSortInfo sort = {.struct_size = sizeof sort, .count = {.count = 4}, .keys = part(memory, 1, 8)};
-    REFUSE(subsweep_reduce_plan_create(device, &of_segments, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "32 bits");
+    REFUSE(subsweep_reduce_plan_create(device, &of_words, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "8 and 16 bits");
     host_check(subsweep_sort_plan_create(device, &of_sort, &plan), "subsweep_sort_plan_create");
     REFUSE(subsweep_cmd_sort(plan, commands, &sort), SUBSWEEP_ERROR_MISALIGNED, "keys");
     subsweep_plan_destroy(plan);

@@ -46,7 +46,8 @@
  *
  * Elements of 8 and 16 bits are several in a word. Plans unpack them to words of 32 bits in scratch, except histograms,
  * differences, those that gather or decode runs, scans of one column without segments, initial value and monotone sums, the
- * sources of reductions of all rows or along rows, and, on a device with SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
+ * sources of reductions but of runs of keys, the results of segments, and, on a device with
+ * SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT or
  * SUBSWEEP_FEATURE_STORAGE_BUFFER_16BIT_ACCESS_BIT, those that sort all keys, merge, search, select, take the top k but by a sort or
  * by computed keys, or encode runs in a single pass. The functions' comments count scratch and commands without
  * what that takes, which the queries of scratch and accesses include:
@@ -1742,15 +1743,13 @@ const char *subsweep_plan_policy(const struct SubsweepPlan *plan);
 /// Creates a reduce plan.
 ///
 /// Scratch: a row for each tile of 4096 words, or elements of less, and for indices 4 bytes for each column, for both, and for an
-/// index of elements of 8 and 16 bits, up to four times that; for segments a row for each 31
-/// rows; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along
-/// rows a number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32
-/// bytes for each level of tiles.
+/// index of elements of 8 and 16 bits, up to four times that; for segments a row for each 31 rows, of elements of 8 and 16 bits
+/// in words; for keys also 4 bytes for each row, but in a single pass 16 bytes, and 16 or 24 for each tile alone; along rows a
+/// number for each tile of a row of several, and for indices another 4 bytes; with an indirect count 32 bytes for each level.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or
-/// more, bitwise operators on floats, an index that is of segments or not of a minimum or maximum, segments with results of 8 or
-/// 16 bits, and SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT for other types; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of
-/// SUBSWEEP_ELEMENT_TYPE_F64 on a device created without shaderFloat64.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for more than 64 columns, or more than one along rows, rows of 4 GiB or more, bitwise
+/// operators on floats, an index that is of segments or not of a minimum or maximum, and SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT for
+/// types of 32 and 64 bits; VK_ERROR_FEATURE_NOT_PRESENT for sums and products of SUBSWEEP_ELEMENT_TYPE_F64 without shaderFloat64.
 ///
 /// # Safety
 /// As at the top of the header.

@@ -531,8 +531,8 @@ impl Buffers<Reduce> for ReduceBuffers {
         match config.packed_source() {
             Some(form) => table.as_is(form),
             None => table.up_to(config.form(config.element_type()), extent),
-        };
-        table.read("source", &mut self.source, size)?;
+        }
+        .read("source", &mut self.source, size)?;
         let keys = config.runs.and_then(ReduceRuns::packed_keys).and_then(PackedForm::numbers);
         table.up_to(keys, Extent::of(*count)).read("segments", &mut self.segments, segments_size)?;
         table.read("segment_ends", &mut self.segment_ends, size_if(has_ranges, segments_size))?;

@@ -71,13 +71,13 @@ pub type ReducePlan = Plan<Reduce>;
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read; in a single pass write |
 ///
-/// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16. Elements of 8 and 16 bits,
-/// but of runs of keys, are read as they are, faster if `source` is aligned to 4, and so results of segments are written.
+/// Ranges that are only read may overlap each other. Faster if `source` is aligned to 16. Elements of 8 and 16 bits are read as they
+/// are, faster if `source` is aligned to 4, except for runs of keys. So results of segments are written, by atomic operations.
 ///
 /// | scratch for | bytes |
 /// |---|---|
 /// | a reduction of all rows | a row per tile, of 4,096 words by default, or elements of less; for indices also 4 per column; for both, and of elements of less, of half as many, and for both twice as much |
-/// | segments | a row for each 31 rows; none below 32 rows |
+/// | segments | a row for each 31 rows, of elements of 8 and 16 bits in words; none below 32 rows |
 /// | runs of keys | also 4 per row and 4 for each tile of [`ReducePolicy::heads`] |
 /// | runs of keys in a single pass | 16, and 16 for each tile, of 64-bit elements 24 |
 /// | rows of a table | a number for each tile, of 16 KiB by default, of a longer row; for indices also 4 |

@@ -119,10 +119,11 @@ impl Segmented {
         policy: &ReducePolicy,
         runs: ReduceRuns,
     ) -> Result<Self> {
-        let (modules, upper) = (config.modules()?, config.of_results().modules()?);
-        let shape = config.row_shape();
+        let (modules, shape) = (config.modules()?, config.row_shape());
         let packs = TILE_ROWS / shape.tile_rows(1);
         let (stages, packed) = (config.stages(true, false), config.packed_source());
+        let is_other = stages > 0 || packed.is_some();
+        let upper = is_other.then(|| config.of_results().modules()).transpose()?;
         let tiles = |modules: &Modules, by_quads: bool, stages: u32| {
             let mut constants = shape.constants(packs, 4);
             constants.extend(&modules.constants);
@@ -152,7 +153,7 @@ impl Segmented {
             by_quads: shape.takes_quads().then(|| tiles(&modules, true, 0)).transpose()?,
             quad_alignment: quad_alignment(packed),
             by_words: tiles(&modules, false, stages)?,
-            of_sums: (stages > 0 || packed.is_some()).then(|| tiles(&upper, false, 0)).transpose()?,
+            of_sums: upper.as_ref().map(|upper| tiles(upper, false, 0)).transpose()?,
             segments: policy.pipeline(device, segments, &of_segments)?,
             heads: policy.heads.filter(|_| key_words > 0).map(heads).transpose()?,
             level_args: LevelArgsWriter::new(device, policy.subgroup_size, config.has_indirect_count)?,

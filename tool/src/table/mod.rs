@@ -24,6 +24,7 @@ pub use order::ByRows;
 pub use promotion::promoted;
 pub use read::{Bytes, TableError};
 pub use reader::TableReader;
+pub use remedy::one_type;
 pub use structures::{NamedField, Structure, Structures};
 pub use subsweep::ElementType;
 pub use words::{Padded, Trimmed, padded, padded_size, trimmed};

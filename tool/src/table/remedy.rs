@@ -1,12 +1,28 @@
 //! How an array of a type that is not taken becomes one that is.
 
+use std::fmt::Display;
+
 use super::ElementType;
 use crate::table::element::{conversion, descr};
+use crate::table::promotion::promoted;
 
 /// Types by kind, the narrowest first.
 const UNSIGNED: [ElementType; 4] = [ElementType::U8, ElementType::U16, ElementType::U32, ElementType::U64];
 const SIGNED: [ElementType; 4] = [ElementType::I8, ElementType::I16, ElementType::I32, ElementType::I64];
 const FLOATS: [ElementType; 3] = [ElementType::F16, ElementType::F32, ElementType::F64];
+
+/// What to save in place of two files, so that both have one type: that of numpy's promotion, or f32.
+pub fn one_type(files: [(&dyn Display, ElementType); 2]) -> String {
+    let [(_, a), (_, b)] = files;
+    let to = promoted(a, b).unwrap_or(ElementType::F32);
+    let saved = files.into_iter().filter(|(_, element)| *element != to).map(|(file, element)| {
+        // A float of as many bits has fewer in its significand.
+        let rounds = to.is_float() && !element.is_float() && element.bits() >= to.bits();
+        let rounded = if rounds { " (rounded)" } else { "" };
+        format!("{} of {file}{rounded}", conversion(Some(element), to))
+    });
+    format!("save {}", saved.collect::<Vec<_>>().join(" and "))
+}
 
 /// The remedy of elements of the type `found`, a `descr` or the name of a type, where `taken` are: what to save instead.
 pub(super) fn remedy(found: &str, taken: &[ElementType]) -> String {

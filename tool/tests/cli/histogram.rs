@@ -129,7 +129,7 @@ fn invalid_bins_and_edges() {
         ("0", "0 is not in 1..=65536"),
         ("65537", "65537 is not in 1..=65536"),
         ("-1", "-1 is not in 1..=65536"),
-        ("2.5", "it is a whole number"),
+        ("2.5", "give a whole number, not negative"),
     ] {
         refused(&folder, &[&with(&["--bins", bins]), &range[..]].concat(), reason);
     }

@@ -76,7 +76,7 @@ pub fn usage_of(error: &clap::Error) -> Option<Ended> {
     );
     (!is_help).then(|| {
         let line = one_line(&error.render().to_string());
-        let line = line.replace("invalid digit found in string", "it is a whole number");
+        let line = line.replace(": invalid digit found in string", ": give a whole number, not negative");
         // clap names the option even if the value comes from the variable.
         Ended::usage(line.replace("'--device <DEVICE>'", &format!("'{}'", device::choice_origin())))
     })

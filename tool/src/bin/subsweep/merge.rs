@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::merge::{MergeConfig, MergePolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{self, Format, Table, TableShape, Taken, promoted};
+use subsweep_tool::table::{self, Format, Table, TableShape, Taken};
 
 use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -124,9 +124,7 @@ fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Ended>
     if a.element == b.element || is_raw && a.element.size() == b.element.size() {
         return Ok(());
     }
-    let remedy = promoted(a.element, b.element).map_or("they have no common type".to_owned(), |element| {
-        format!("save both as {element}, such as {}", table::conversion(None, element))
-    });
+    let remedy = table::one_type([(&sources[0], a.element), (&sources[1], b.element)]);
     Err(Ended::usage(format!(
         "{}: has elements of {}, and {} of {}; {remedy}",
         sources[1], b.element, sources[0], a.element

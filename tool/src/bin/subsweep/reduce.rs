@@ -143,7 +143,7 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 impl Run for ReduceArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "reduce")?;
-        if self.memory.is_given() && (self.segments.is_some() || self.by_key.is_some()) {
+        if self.memory.is_given() && self.has_runs() {
             return Err(Ended::usage(
                 "segments and runs may be of any length and are reduced in memory; leave out --segments or --by-key, or \
                  --memory",
@@ -158,7 +158,7 @@ impl Run for ReduceArgs {
         let job = job.input("--by-key", &keys_source).output("--keys-output", &self.keys_output);
         let job = job.checked()?;
         let job = if self.files.output.is_none() { job.prints("-o") } else { job };
-        if self.segments.is_none() && self.by_key.is_none() {
+        if !self.has_runs() {
             return self.run_in_chunks(common, &source, &job);
         }
         device::check_inputs(common, &job)?;
@@ -201,6 +201,11 @@ impl Run for ReduceArgs {
 }
 
 impl ReduceArgs {
+    /// Whether segments, or runs of keys, are reduced.
+    fn has_runs(&self) -> bool {
+        self.segments.is_some() || self.by_key.is_some()
+    }
+
     /// Refuses bool where a result is one, and not an index or of 32 bits.
     fn check_format(&self, source: &Source, format: Format) -> Result<(), InputError> {
         let holds = self.unpacked || matches!(self.op, Operation::ArgMin | Operation::ArgMax);
@@ -253,7 +258,8 @@ impl ReduceArgs {
     fn results(&self, element: ElementType, results: Vec<u8>) -> (ElementType, Vec<u8>) {
         match self.op {
             Operation::ArgMin | Operation::ArgMax | Operation::ArgMinMax => (ElementType::U32, results),
-            Operation::Operator(_) if self.unpacked || !element.is_packed() => (element.unpacked(), results),
+            Operation::Operator(_) if self.unpacked => (element.unpacked(), results),
+            Operation::Operator(_) if self.has_runs() || !element.is_packed() => (element, results),
             Operation::Operator(operator) => (element, packed(operator, element, &results)),
         }
     }
@@ -294,7 +300,7 @@ impl ReduceArgs {
         element: ElementType,
         shape: TableShape,
     ) -> Result<ReduceConfig, Ended> {
-        if self.segments.is_some() || self.by_key.is_some() {
+        if self.has_runs() {
             return Err(Ended::usage(
                 "--segments and --by-key are of rows down the columns; leave out --axis 1",
             ));
@@ -317,7 +323,7 @@ impl ReduceArgs {
 
     /// The operation on elements.
     fn config_of(&self, element: ElementType) -> Result<ReduceConfig, Ended> {
-        let has_runs = self.segments.is_some() || self.by_key.is_some();
+        let has_runs = self.has_runs();
         Ok(match self.op {
             Operation::Operator(operator) if !operator.takes(element) => {
                 return Err(Ended::usage(format!(
@@ -325,8 +331,8 @@ impl ReduceArgs {
                     element.size()
                 )));
             }
-            // They are packed once, after chunks have been combined.
-            Operation::Operator(operator) if element.is_packed() => {
+            // Of chunks they are packed once, after these have been combined.
+            Operation::Operator(operator) if element.is_packed() && (self.unpacked || !has_runs) => {
                 ReduceConfig::new(operator, element).unpacked_results()
             }
             Operation::Operator(operator) => ReduceConfig::new(operator, element),

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Table, TableShape, Taken, promoted};
+use subsweep_tool::table::{Table, TableShape, Taken, one_type, promoted};
 
 use crate::args::{Common, element_type, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -81,8 +81,9 @@ impl Run for SearchArgs {
         let sorted = files::read(sorted_source, self.element, &taken)?;
         let needles = files::read(needles_source, self.element, &NEEDLES)?;
         let element = promoted(sorted.element, needles.element).ok_or_else(|| {
+            let remedy = one_type([(sorted_source, sorted.element), (needles_source, needles.element)]);
             Ended::usage(format!(
-                "{needles_source}: has elements of {}, and {sorted_source} of {}, which have no common type; convert one of them",
+                "{needles_source}: has elements of {}, and {sorted_source} of {}, which have no common type; {remedy}",
                 needles.element, sorted.element
             ))
         })?;

@@ -88,9 +88,10 @@ fn sums(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let (kind, operator) = (ScanKind::Exclusive, ScanOperator::Min);
     let keys = ReduceRuns::keys(element);
     let (runs, is_half) = (Some(ReduceRuns::Offsets), element == ElementType::F16);
+    let at_odd = ReduceCase { misalignment: element.size() as u32, ..reduce.clone() };
     let segments = match element.bits() {
-        8 => ReduceCase { runs: Some(ReduceRuns::Ranges), columns: 3, operator, ..reduce.clone() },
-        _ => ReduceCase { runs, has_unpacked_results: !is_half, ..reduce.clone() },
+        8 => ReduceCase { runs: Some(ReduceRuns::Ranges), columns: 3, operator, ..at_odd },
+        _ => ReduceCase { runs, has_unpacked_results: !is_half, ..at_odd },
     };
     // Each type in one shape, whose kernels are compiled for it alone.
     let shaped = match element.kind() {

@@ -55,8 +55,8 @@ pub(in crate::harness) struct Needs {
     pub destination: &'static str,
     /// Whether source and destination are the same range.
     pub in_place: bool,
-    /// Offset of source, destination and operands from a multiple of 16, in bytes; of operands, and of words, a multiple of 4 at most
-    /// as large.
+    /// Offset of source, destination and operands from a multiple of 16, in bytes; that of operands, and of
+    /// words, is rounded down to a multiple of 4.
     pub misalignment: u32,
     /// The values of a sort, or further results, one after another.
     pub values: &'static [&'static str],
