@@ -94,6 +94,7 @@ fn invalid_merges() {
     let floats = folder.file("floats.npy", npy("<f4", "(2,)", &bytes(&[1, 2])));
     let double = folder.file("double.npy", npy("<f8", "(2,)", &[0; 16]));
     let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
+    refused(&folder, &["merge", &ints, &floats], "has elements of f32, and ");
     refused(&folder, &["merge", &ints, &floats], "of u32; save a.astype('<f8') of ");
     refused(&folder, &["merge", &table, &ints], "2 dimensions");
     refused(&folder, &["merge", "-", "-"], "standard input is read once; name a file for B");

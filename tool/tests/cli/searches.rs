@@ -119,6 +119,7 @@ fn invalid_searches() {
     let ints = folder.file("ints.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
     let brains = folder.file("brains.npy", npy("<V2", "(2,)", &bytes(&[1])));
     let table = folder.file("table.npy", npy("<u4", "(1, 2)", &bytes(&[1, 2])));
+    refused(&folder, &["search", &ints, &brains], "has elements of bf16, and ");
     refused(&folder, &["search", &ints, &brains], "no common type; save a.astype('<f4') of ");
     refused(&folder, &["search", &table, &ints], "2 dimensions");
     refused(&folder, &["search", "-", "-"], "standard input is read once; name a file for NEEDLES");
