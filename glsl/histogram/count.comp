@@ -6,18 +6,24 @@
 // have 8 or 16 bits in memory, and edges the words of `common/packed.glsl`.
 //
 // Bins of equal widths are guessed: t(x) = (x - first edge) * bins per unit, rounded twice, lies in bin floor(t). Edges
-// decide where the guess is not certain. Both operations are monotone, in any rounding mode: bin c, which has the values
-// from edge e(c) on and below e(c + 1), has no t below t(e(c)) and none above t(e(c + 1)). Let DEVIATION be the maximum of
-// |t(e(c)) - c| over all edges, which each workgroup computes. If b + DEVIATION < t(x) < b + 1 - DEVIATION, then
+// decide where the guess is not certain. Both operations are monotone, in any rounding mode: a value from edge e(c) on has no t
+// below t(e(c)), and one below the edge none above t(p(c)), where p(c) is the number before the edge; of floats, the edge itself.
+// Each workgroup computes how far the guesses of all edges are off, SHORT = max c - t(e(c)) and OVER = max t(p(c)) - c. Then
 //
-//   t(x) >= t(e(c)) >= c - DEVIATION            so that c < b + 1
-//   t(x) <= t(e(c + 1)) <= c + 1 + DEVIATION    so that c > b - 1, and b is the bin, whatever the errors of edges and t.
+//   t(x) > b + OVER         is of bin b or a later one
+//   t(x) < b + 1 - SHORT    is of bin b or an earlier one, whatever the errors of edges and t.
 //
-// Floats in no bin are known by t as well. Below the first edge no t is above t(e(0)) = 0, and beyond the last one none is below
-// t(e(BIN_COUNT)), which no value in range exceeds. So t(x) < 0 and t(x) > BIN_COUNT + DEVIATION are of no bin.
+// Where both hold, b is the bin: where t - b is nearer to the middle of the two than their half distance. So b is guessed as that
+// whose middle is nearest. t - b is exact, or less than 1, and then off by a rounding.
 //
-// Integers have t(x) = (x - first edge + 1/2) * bins per unit, and bin c none above t(e(c + 1) - 1): bins as wide as one
-// integer are certain, too. t - c is exact where it is less than 1/2, since t and c are then within twice each other.
+// Integers have t(x) = (x - first edge + 1/2) * bins per unit. Their edges are rounded up, by less than 1: t of a number and of the
+// one before lie on either side of c - 1/2 per unit to c + 1/2 per unit, so that the middle is off, and OVER is below -SHORT
+// where no rounding is of more bins than another. A few integers a bin are certain, too. In range they have no edge before the
+// first one and none beyond the last: t is taken as that of the middles of the outer bins where it is beyond them.
+//
+// Floats have as large a SHORT as OVER, and the middle of a bin is its own. Those in no bin are known by t as well. Below the
+// first edge no t is above t(e(0)) = 0, and beyond the last one none is below t(e(BIN_COUNT)), which no value in range
+// exceeds. So t(x) < 0 and t(x) > BIN_COUNT + OVER are of no bin.
 //
 // All of this holds for any t that is monotone. Of 64 bits, integers have the distance in units of a power of two, so that
 // that of the last edge fits 32 bits; floats are rounded towards 0 to 32 bits before the subtraction. A range that f32 cannot
@@ -36,7 +42,7 @@
 //           edges, BIN_COUNT + 1 values, of which those between the first and the last ascend; indirect_tiles, tile_count
 //           and last_extent, where it is not null.
 // Writes:   counts, BIN_COUNT words for each column: adds to them.
-// Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + 2 words, and the shared edges.
+// Shared:   COPIES * BIN_COUNT * COLUMN_COUNT + 3 words, and the shared edges.
 // Limits:   less than 2^28 counters; a count is less than 2^32. With QUAD_ACCESS source and tiles are whole quads, and so are
 //           weights.
 // Pass model: none; the second line says the result.
@@ -84,10 +90,8 @@ layout(constant_id = ID_WEIGHTED) const bool WEIGHTED = false;
 layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 16;
 
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
-// Whether the deviation of the edges is known: each workgroup has looked at all of them.
-const bool HAS_DEVIATION = EVEN && SHARED_EDGES != 0;
-// Whether values in no bin are known by t.
-const bool GUESSES_RANGE = HAS_DEVIATION && NUMBERS == FLOAT;
+// Whether the deviations of the edges are known: each workgroup has looked at all of them.
+const bool HAS_DEVIATIONS = EVEN && SHARED_EDGES != 0;
 // Values that a workgroup loads at a time, and those of a round of such loads, which are in flight together.
 const uint GROUP_VALUES = 4 * WORKGROUP_SIZE;
 const uint ROUND_VALUES = LOADS_IN_FLIGHT * WORKGROUP_SIZE;
@@ -121,10 +125,10 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
-// A word more each, since no array is empty. That of the edges has the deviation, the bits of a float.
+// A word more, since no array is empty. After the edges lie SHORT + 1 and OVER + 1, as bits of floats.
 shared uint s_counts[COPIES * COUNTERS + 1];
-const uint DEVIATION_WORD = SHARED_EDGES * VALUE_WORDS;
-shared uint s_edges[DEVIATION_WORD + 1];
+const uint DEVIATIONS = SHARED_EDGES * VALUE_WORDS;
+shared uint s_edges[DEVIATIONS + 2];
 
 // In place of a number of values: all of them exist.
 const uint ALL_EXIST = ~0;
@@ -324,7 +328,7 @@ uint corrected(uint bin, Value key) {
 // The same of four keys, one after the other: together they would take as many steps as the one that takes most. In a
 // loop where few values come here.
 uvec4 each_corrected(uvec4 bins, Values keys) {
-    if (!HAS_DEVIATION) {
+    if (!HAS_DEVIATIONS) {
         Values second = rotated(keys);
         Values third = rotated(second);
         return uvec4(corrected(bins.x, first_of(keys)), corrected(bins.y, first_of(second)),
@@ -347,7 +351,9 @@ struct Range {
     // Whether a bin is guessed: neither the quotient nor a distance within the range overflows.
     bool is_guessed;
     float bins_per_unit;
-    // How far from the middle of a bin t may be for the guess to be certain; negative if none is.
+    // Where the middle of a bin is, from its begin, not negative, and how far from it t may be for the guess to be certain; negative
+    // if none is.
+    float middle;
     float certain_radius;
 };
 
@@ -355,11 +361,13 @@ Range load_range() {
     Value first = load_element(push.edges, 0);
     Value last = load_element(push.edges, BIN_COUNT);
     uint shift = distance_shift(last, first);
+    Value first_key = key_of(first);
+    Value last_key = key_of(last);
     float size = distances_of(all_of(last), first, shift).x;
     // A NaN is not between them.
-    bool is_guessed = size > 1e-30 && size < 1e38;
+    bool is_guessed = is_less(first_key, last_key) && size > 1e-30 && size < 1e38;
     float bins_per_unit = is_guessed ? float(BIN_COUNT) / size : 0;
-    return Range(first, key_of(first), key_of(last), shift, is_guessed, bins_per_unit, -1);
+    return Range(first, first_key, last_key, shift, is_guessed, bins_per_unit, 0.5, -1);
 }
 
 // t of values. Without contraction, so that it is the same number for an edge and for a value.
@@ -372,12 +380,14 @@ vec4 bins_from_first(Values values, Range range) {
     return t;
 }
 
-// The deviation of edge `e`, as the bits of a float that is not negative: they have the order of floats.
-uint deviation_of(uint e, Value edge, Range range) {
+// SHORT + 1 and OVER + 1 of edge `e`, not negative, so that their bits have the order of the floats. Integers in range have no
+// edge before the first one and none beyond the last.
+uvec2 deviations_of(uint e, Value edge, Range range) {
     Value before = NUMBERS == FLOAT ? edge : one_before(edge);
     precise vec4 beyond = bins_from_first(four_of(edge, before, edge, before), range) - float(e);
-    // Nothing in range is before the first edge.
-    return e == 0 ? 0 : floatBitsToUint(abs(max(max(-beyond.x, beyond.y), 0)));
+    precise vec2 deviations = max(vec2(-beyond.x, beyond.y) + 1, 0);
+    bool is_inner = e != 0 && (NUMBERS == FLOAT || e != BIN_COUNT);
+    return is_inner ? floatBitsToUint(deviations) : uvec2(0);
 }
 
 void add(uint counter, uint count) {
@@ -505,9 +515,23 @@ bvec4 are_in_range(Values keys, Range range) {
     return both(are_at_most(all_of(range.first_key), keys), are_at_most(keys, all_of(range.last_key)));
 }
 
-// Whether each t is certainly of the bin that it is in, the one that begins at `bin`. t - bin is exact.
+// The same of integers, whose first edge is below the last one.
+bvec4 integers_in_range(Values values, Range range) {
+#ifdef WIDE
+    return are_in_range(keys_of(values), range);
+#else
+    return lessThanEqual(values - range.first, uvec4(range.last_key - range.first_key));
+#endif
+}
+
+// The bins whose middles are nearest to each t.
+vec4 nearest_bins(vec4 t, Range range) {
+    return floor(t + (0.5 - range.middle));
+}
+
+// Whether each t is certainly of a bin.
 bvec4 are_certain(vec4 t, vec4 bin, Range range) {
-    precise vec4 from_middle = t - bin - 0.5;
+    precise vec4 from_middle = t - bin - range.middle;
     return lessThan(abs(from_middle), vec4(range.certain_radius));
 }
 
@@ -520,11 +544,7 @@ uvec4 bins_by_keys(Values values, bvec4 exist, Range range) {
     uvec4 bins;
     if (EVEN) {
         vec4 t = bins_from_first(chosen(all_of(range.first), values, is_counted), range);
-        bins = min(uvec4(t), BIN_COUNT - 1);
-        bvec4 is_certain = are_certain(t, vec4(bins), range);
-        if (!HAS_DEVIATION || subgroupAny(any(both(is_counted, not(is_certain))))) {
-            bins = each_corrected(bins, keys);
-        }
+        bins = each_corrected(min(uvec4(t), BIN_COUNT - 1), keys);
     } else {
         bins = search(keys);
     }
@@ -534,15 +554,24 @@ uvec4 bins_by_keys(Values values, bvec4 exist, Range range) {
 // The bins of values, or others than bins. Every lane of the subgroup must call it.
 uvec4 bins_of(Values values, bvec4 exist, Range range) {
     // One for all: without a certain guess nothing is computed twice.
-    if (GUESSES_RANGE && range.certain_radius > 0) {
+    if (HAS_DEVIATIONS && range.certain_radius > 0) {
         vec4 t = bins_from_first(values, range);
-        // A NaN is in no bin, and no operand of a minimum. By its bits: a compiler may take it that there is none.
-        bvec4 is_nan = greaterThan(floatBitsToUint(t) & ~SIGN, uvec4(0x7f800000));
-        t = clamp(mix(t, vec4(-0.5), is_nan), -0.5, BIN_COUNT + 0.5);
-        vec4 bin = floor(t);
-        if (!subgroupAny(any(both(exist, not(are_certain(t, bin, range)))))) {
+        bvec4 is_counted = exist;
+        if (NUMBERS == FLOAT) {
+            // A NaN is in no bin, and no operand of a minimum. By its bits: a compiler may take it that there is none.
+            bvec4 is_nan = greaterThan(floatBitsToUint(t) & ~SIGN, uvec4(0x7f800000));
+            t = clamp(mix(t, vec4(-0.5), is_nan), -0.5, BIN_COUNT + 0.5);
+        } else {
+            is_counted = both(exist, integers_in_range(values, range));
+            // By their bits, which have the same order: a minimum of floats asks for NaNs.
+            uvec4 bits = floatBitsToUint(t);
+            bits = clamp(bits, floatBitsToUint(range.middle), floatBitsToUint(BIN_COUNT - 1 + range.middle));
+            t = uintBitsToFloat(bits);
+        }
+        vec4 bin = nearest_bins(t, range);
+        if (!subgroupAny(any(both(is_counted, not(are_certain(t, bin, range)))))) {
             // Bin -1 is NO_BIN.
-            return mix(uvec4(NO_BIN), uvec4(ivec4(bin)), exist);
+            return mix(uvec4(NO_BIN), uvec4(ivec4(bin)), is_counted);
         }
     }
     return bins_by_keys(values, exist, range);
@@ -617,8 +646,8 @@ void main() {
             s_counts[c] = 0;
         }
     }
-    uint deviation = 0;
-    // All lanes leave the loop together, with the deviation.
+    uvec2 deviations = uvec2(0);
+    // All lanes leave the loop together, with the deviations.
     for (uint begin = 0; begin < SHARED_EDGES; begin += WORKGROUP_SIZE) {
         uint e = begin + gl_LocalInvocationIndex;
         if (e < SHARED_EDGES) {
@@ -631,23 +660,29 @@ void main() {
             s_edges[e] = key_of(edge);
 #endif
             // Else distances may be infinite, and their products with 0 NaNs.
-            if (HAS_DEVIATION && range.is_guessed) {
-                deviation = max(deviation, deviation_of(e, edge, range));
+            if (HAS_DEVIATIONS && range.is_guessed) {
+                deviations = max(deviations, deviations_of(e, edge, range));
             }
         }
     }
-    if (HAS_DEVIATION && gl_LocalInvocationIndex == 0) {
-        s_edges[DEVIATION_WORD] = 0;
+    if (HAS_DEVIATIONS && gl_LocalInvocationIndex < 2) {
+        s_edges[DEVIATIONS + gl_LocalInvocationIndex] = 0;
     }
     barrier();
-    if (HAS_DEVIATION) {
-        deviation = subgroupMax(deviation);
+    if (HAS_DEVIATIONS) {
+        deviations = subgroupMax(deviations);
         if (subgroupElect()) {
-            atomicMax(s_edges[DEVIATION_WORD], deviation);
+            atomicMax(s_edges[DEVIATIONS], deviations.x);
+            atomicMax(s_edges[DEVIATIONS + 1], deviations.y);
         }
         barrier();
+        float begin = uintBitsToFloat(s_edges[DEVIATIONS + 1]) - 1;
+        float end = 2 - uintBitsToFloat(s_edges[DEVIATIONS]);
+        if (NUMBERS != FLOAT) {
+            range.middle = max((begin + end) / 2, 0);
+        }
         // Less by more than the rounding of both sides of the comparison.
-        float radius = 0.5 - uintBitsToFloat(s_edges[DEVIATION_WORD]) - 1.0 / (1 << 22);
+        float radius = min(range.middle - begin, end - range.middle) - 1.0 / (1 << 20);
         range.certain_radius = range.is_guessed ? radius : -1;
     }
 

@@ -35,6 +35,8 @@ impl HistogramPolicy {
     const SMALL_WORDS: u32 = 2 << 10;
     /// Shared memory that a workgroup takes at most, words.
     const MAX_WORDS: u32 = 8 << 10;
+    /// Words of shared memory beside counters and edges, see `glsl/histogram/count.comp`.
+    const SPARE_WORDS: u32 = 3;
 
     /// Chooses the policy for a device.
     pub fn choose(capabilities: &Capabilities, config: &HistogramConfig) -> Choice<Self> {
@@ -56,10 +58,9 @@ impl HistogramPolicy {
             KernelShape { loads_in_flight: shape.loads_in_flight.min(16 / config.value_words()), ..shape }
         };
         let limit = capabilities.max_workgroup_invocations;
-        // Each array has a word more.
-        let is_private = counters.saturating_add(2) <= room;
+        let is_private = counters.saturating_add(Self::SPARE_WORDS) <= room;
         if !is_private {
-            let has_shared_edges = edges + 2 <= Self::SMALL_WORDS / 2;
+            let has_shared_edges = edges + Self::SPARE_WORDS <= Self::SMALL_WORDS / 2;
             let KernelShape { workgroup_size, items, loads_in_flight, subgroup_size, .. } =
                 tuned(TunedPart::HistogramInMemory);
             return Choice {
@@ -72,7 +73,7 @@ impl HistogramPolicy {
                 reason: "the counters do not fit in shared memory: every value is added in device memory",
             };
         }
-        let has_shared_edges = counters.saturating_add(edges).saturating_add(2) <= room;
+        let has_shared_edges = counters.saturating_add(edges).saturating_add(Self::SPARE_WORDS) <= room;
         let edges = if has_shared_edges { edges } else { 0 };
         let small = tuned(TunedPart::Histogram);
         let fewer = (0..6).map(|halvings| small.copies >> halvings).filter(|&copies| copies > 0);
@@ -147,7 +148,7 @@ impl HistogramPolicy {
             PolicyConflict::check_power_of_two("copies", self.copies)?;
         }
         let edges = u64::from(self.shared_edges(config)) * u64::from(config.value_words());
-        let words = u64::from(self.copies) * config.counts_size() / 4 + edges + 2;
+        let words = u64::from(self.copies) * config.counts_size() / 4 + edges + u64::from(Self::SPARE_WORDS);
         let size = u32::try_from(words * 4).unwrap_or(u32::MAX);
         within("bytes of shared memory", size, capabilities.shared_memory_size)
     }

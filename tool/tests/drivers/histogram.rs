@@ -339,6 +339,11 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
         (u32, 255, [0.0, two(2.0, 32) - 1.0]),
         (u32, 65_536, [0.0, two(2.0, 32) - 1.0]),
         (u32, 256, [0.0, 256.0]),
+        // As numpy takes the range from the values: a few integers a bin, or one.
+        (u32, 256, [0.0, 255.0]),
+        (u32, 100, [0.0, 255.0]),
+        (i32, 37, [-128.0, 127.0]),
+        (u64, 100, [0.0, 999.0]),
         (u32, 300, [4e9, 4e9 + 300.0]),
         (u32, 100, [4e9, 4e9 + 37.0]),
         (u32, 1000, [16_777_215.0, 4.1e9]),
@@ -484,7 +489,7 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     refused.expect(configs, |error| matches!(error, Error::InvalidPolicy { .. }));
     let shared_words = gpu.capabilities().shared_memory_size / 4;
     let private = HistogramPolicy::new(64, 4, 1);
-    let full = HistogramConfig::even(ElementType::U32, shared_words - 2);
+    let full = HistogramConfig::even(ElementType::U32, shared_words - 3);
     assert_eq!(refused.plan(full.policy(private)), Ok(()));
     let configs = [
         full.policy(private.with_shared_edges()),

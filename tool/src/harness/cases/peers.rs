@@ -2,7 +2,7 @@
 
 use super::DifferenceCase;
 use super::{
-    BenchScale, Case, HistogramCase, MergeCase, PolicyName, PrimitiveCase, ReduceCase, RunLengthCase,
+    BenchScale, Case, Effort, HistogramCase, MergeCase, PolicyName, PrimitiveCase, ReduceCase, RunLengthCase,
     RunLengthCoding, ScanCase, SearchCase, SegmentMix, SegmentedSortCase, SelectCase, SortCase, SortValues,
     TopKCase, Work, cases_of, uniform_cases,
 };
@@ -12,9 +12,14 @@ use subsweep::reduce::ReduceRuns;
 use subsweep::scan::{ScanAlgorithm, ScanOperator};
 use subsweep::select::{Comparison, Predicate};
 
-/// The works of CUB's peer in benches/peers: the cases of `bench --preset peers`.
+/// The works of CUB's peer in benches/peers: the cases of `bench --preset peers`. With few samples GPUs take all counts, too.
 pub fn peer_bench_cases(scale: BenchScale) -> Vec<Case> {
-    let counts = scale.counts();
+    let counts = match scale {
+        BenchScale { effort: Effort::Quick, is_gpu: true } => {
+            BenchScale { effort: Effort::Normal, ..scale }.counts()
+        }
+        _ => scale.counts(),
+    };
     let mut cases = uniform_cases(scans().into_iter().map(Work::from), &counts);
     cases.extend(uniform_cases(sorts(), &counts));
     cases.extend(uniform_cases(selects(), &counts));
@@ -42,11 +47,11 @@ pub fn peer_bench_cases(scale: BenchScale) -> Vec<Case> {
     cases
 }
 
-fn scans() -> [ScanCase; 4] {
+fn scans() -> [ScanCase; 5] {
     let sum = ScanCase::sum_of_u32(PolicyName::Default);
     let of = |element| ScanCase { element, ..sum.clone() };
-    let chained = ScanCase { algorithm: ScanAlgorithm::Chained, ..sum.clone() };
-    [of(ElementType::F32), of(ElementType::U64), chained, sum]
+    let chained = |scan| ScanCase { algorithm: ScanAlgorithm::Chained, ..scan };
+    [of(ElementType::F32), of(ElementType::U64), chained(of(ElementType::F32)), chained(sum.clone()), sum]
 }
 
 fn sorts() -> [SortCase; 7] {
@@ -76,5 +81,7 @@ fn reductions() -> Vec<ReduceCase> {
         [ReduceRuns::Offsets, ReduceRuns::FixedSize(40), ReduceRuns::FixedSize(1 << 16), ReduceRuns::Keys32];
     let argmin = ReduceCase { operator: ScanOperator::Min, indices: 1, ..sum.clone() };
     let of_runs = runs.map(|runs| ReduceCase { runs: Some(runs), ..sum.clone() });
-    [ReduceCase::sum(ElementType::U32), sum, argmin].into_iter().chain(of_runs).collect()
+    let of_u32 = ReduceCase::sum(ElementType::U32);
+    let by_key = ReduceCase { runs: Some(ReduceRuns::Keys32), ..of_u32.clone() };
+    [of_u32, by_key, sum, argmin].into_iter().chain(of_runs).collect()
 }
