@@ -6,6 +6,8 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
 
+#include <numeric>
+
 namespace peer {
 namespace {
 
@@ -109,8 +111,21 @@ Measurement rows(Bench& bench, size_t count) {
     return bench.measure({count, 4, 4 * count, call, {near(result, std::move(sums), "sums")}});
 }
 
+uint32_t sum_of(const std::vector<uint32_t>& numbers, size_t begin, size_t end) {
+    return std::accumulate(numbers.begin() + begin, numbers.begin() + end, uint32_t(0));
+}
+
+Output expected_sums(const Array<float>& result, std::vector<BoundedSum> sums) {
+    return near(result, std::move(sums), "sums");
+}
+
+Output expected_sums(const Array<uint32_t>& result, const std::vector<uint32_t>& sums) {
+    return equals(result, sums, "sums");
+}
+
+template <typename T>
 Measurement by_key(Bench& bench, size_t count) {
-    std::vector<float> numbers = uniform_numbers<float>(count);
+    std::vector<T> numbers = uniform_numbers<T>(count);
     std::vector<uint32_t> begins = run_begins(count), keys(count);
     uint64_t number = 0;
     for (size_t row = 0, next = 0; row < count; row++) {
@@ -121,7 +136,7 @@ Measurement by_key(Bench& bench, size_t count) {
         keys[row] = static_cast<uint32_t>(SplitMix64{number % 7}.next());
     }
     std::vector<uint32_t> unique_keys;
-    std::vector<BoundedSum> sums;
+    std::vector<decltype(sum_of(numbers, 0, 0))> sums;
     for (size_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && keys[end] == keys[begin];) {
             end++;
@@ -130,16 +145,16 @@ Measurement by_key(Bench& bench, size_t count) {
         sums.push_back(sum_of(numbers, begin, end));
     }
     Array<uint32_t> source_keys(keys), result_keys(count), run_count(1);
-    Array<float> source(numbers), result(count);
+    Array<T> source(numbers), result(count);
     auto call = [&](void* scratch, size_t& size) {
         return cub::DeviceReduce::ReduceByKey(scratch, size, source_keys.get(), result_keys.get(), source.get(),
-                                              result.get(), run_count.get(), cuda::std::plus<float>{},
+                                              result.get(), run_count.get(), cuda::std::plus<T>{},
                                               static_cast<int>(count));
     };
     std::vector<uint32_t> expected_count{static_cast<uint32_t>(unique_keys.size())};
     return bench.measure({count, 4, 12 * count, call,
                           {equals(run_count, expected_count, "run count"), equals(result_keys, unique_keys, "keys"),
-                           near(result, std::move(sums), "sums")}});
+                           expected_sums(result, std::move(sums))}});
 }
 
 }  // namespace
@@ -152,7 +167,8 @@ std::vector<Case> reduce_cases() {
         {{"reduce:offsets:type=f32;op=add;columns=1;policy=default;misalign=0;n=N;input=uniform"}, segments},
         {{"reduce:rows:type=f32;op=add;length=40;columns=1;policy=default;misalign=0;n=N;input=uniform"}, rows<40>},
         {{"reduce:rows:type=f32;op=add;length=65536;columns=1;policy=default;misalign=0;n=N;input=uniform"}, rows<65536>},
-        {{"reduce:keys32:type=f32;op=add;columns=1;policy=default;misalign=0;n=N;input=uniform"}, by_key},
+        {{"reduce:keys32:type=f32;op=add;columns=1;policy=default;misalign=0;n=N;input=uniform"}, by_key<float>},
+        {{"reduce:keys32:type=u32;op=add;columns=1;policy=default;misalign=0;n=N;input=uniform"}, by_key<uint32_t>},
     };
 }
 
