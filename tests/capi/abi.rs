@@ -119,7 +119,8 @@ fn the_abi_is_that_of_the_last_release() {
         return;
     }
     let difference = difference(HEADER, &fs::read_to_string(RELEASED).expect("it can be read"));
-    let advice = "compiled programs would notice; append to structures instead, or raise SUBSWEEP_ABI_VERSION";
+    let advice =
+        "compiled programs would notice; append to structures instead, or raise SUBSWEEP_ABI_VERSION";
     assert!(difference.is_none(), "{advice}: {}", difference.unwrap_or_default());
 }
 
