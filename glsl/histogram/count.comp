@@ -5,23 +5,24 @@
 // driver's treatment of denormals matters. With WIDE values and edges have two words, the low one first. With PACKED values
 // have 8 or 16 bits in memory, and edges the words of `common/packed.glsl`.
 //
-// Bins of equal widths are guessed: t(x) = (x - first edge) * bins per unit, rounded twice, lies in bin floor(t). Edges
-// decide where the guess is not certain. Both operations are monotone, in any rounding mode: a value from edge e(c) on has no t
-// below t(e(c)), and one below the edge none above t(p(c)), where p(c) is the number before the edge; of floats, the edge itself.
-// Each workgroup computes how far the guesses of all edges are off, SHORT = max c - t(e(c)) and OVER = max t(p(c)) - c. Then
+// Bins of equal widths are guessed by t(x) = (x - first edge) * bins per unit, rounded at each operation. Edges decide where the
+// guess is not certain. All operations are monotone, in any rounding mode: a value from edge e(c) on has no t below t(e(c)), and one
+// below the edge none above t(p(c)), where p(c) is the number before the edge; of floats, the edge itself. Each workgroup
+// computes how far off the guesses of the inner edges are, c from 1 to BIN_COUNT - 1, of floats of the last edge as well:
+// SHORT = max(c - t(e(c))) and OVER = max(t(p(c)) - c), each at least -1. Then, whatever the errors of edges and t,
 //
 //   t(x) > b + OVER         is of bin b or a later one
-//   t(x) < b + 1 - SHORT    is of bin b or an earlier one, whatever the errors of edges and t.
+//   t(x) < b + 1 - SHORT    is of bin b or an earlier one.
 //
-// Where both hold, b is the bin: where t - b is nearer to the middle of the two than their half distance. So b is guessed as that
-// whose middle is nearest. t - b is exact, or less than 1, and then off by a rounding.
+// Where both hold, b is the bin. The middle of this interval is (1 + OVER - SHORT) / 2 after b; the b whose middle is nearest to t is
+// guessed, and is certain where t is nearer than half of the interval. t - b is exact, or less than 1 and off by a rounding.
 //
-// Integers have t(x) = (x - first edge + 1/2) * bins per unit. Their edges are rounded up, by less than 1: t of a number and of the
-// one before lie on either side of c - 1/2 per unit to c + 1/2 per unit, so that the middle is off, and OVER is below -SHORT
-// where no rounding is of more bins than another. A few integers a bin are certain, too. In range they have no edge before the
-// first one and none beyond the last: t is taken as that of the middles of the outer bins where it is beyond them.
+// Integers have t(x) = (x - first edge + 1/2) * bins per unit, and edges rounded up. With w bins per unit, but for rounding,
+// t(p(c)) lies between c - w/2 and c + w/2, and t(e(c)) between c + w/2 and c + 3w/2: bins are shifted by w/2, and as OVER < w/2 and
+// w/2 <= -SHORT all values are certain. Where bins are narrower than half an integer, the bound of -1 leaves values to the edges. In
+// range no integer is before the first edge or beyond the last: a t beyond the middles of the outer bins is taken as these.
 //
-// Floats have as large a SHORT as OVER, and the middle of a bin is its own. Those in no bin are known by t as well. Below the
+// Floats have SHORT + OVER >= 0, and the middle of a bin is its own. Those in no bin are known by t as well. Below the
 // first edge no t is above t(e(0)) = 0, and beyond the last one none is below t(e(BIN_COUNT)), which no value in range
 // exceeds. So t(x) < 0 and t(x) > BIN_COUNT + OVER are of no bin.
 //
@@ -125,7 +126,7 @@ layout(push_constant, std430) uniform Push {
 #endif
 } push;
 
-// A word more, since no array is empty. After the edges lie SHORT + 1 and OVER + 1, as bits of floats.
+// A word more of the counters, since no array is empty. After the edges lie SHORT + 1 and OVER + 1, as bits of floats.
 shared uint s_counts[COPIES * COUNTERS + 1];
 const uint DEVIATIONS = SHARED_EDGES * VALUE_WORDS;
 shared uint s_edges[DEVIATIONS + 2];
@@ -380,8 +381,8 @@ vec4 bins_from_first(Values values, Range range) {
     return t;
 }
 
-// SHORT + 1 and OVER + 1 of edge `e`, not negative, so that their bits have the order of the floats. Integers in range have no
-// edge before the first one and none beyond the last.
+// SHORT + 1 and OVER + 1 of edge `e`, not negative, so that their bits have the order of the floats. An inner edge that equals the
+// first one has no number before it in range: OVER is huge then, and nothing is certain.
 uvec2 deviations_of(uint e, Value edge, Range range) {
     Value before = NUMBERS == FLOAT ? edge : one_before(edge);
     precise vec4 beyond = bins_from_first(four_of(edge, before, edge, before), range) - float(e);
@@ -563,7 +564,7 @@ uvec4 bins_of(Values values, bvec4 exist, Range range) {
             t = clamp(mix(t, vec4(-0.5), is_nan), -0.5, BIN_COUNT + 0.5);
         } else {
             is_counted = both(exist, integers_in_range(values, range));
-            // By their bits, which have the same order: a minimum of floats asks for NaNs.
+            // By their bits, which have the same order: a minimum of floats tests for NaNs.
             uvec4 bits = floatBitsToUint(t);
             bits = clamp(bits, floatBitsToUint(range.middle), floatBitsToUint(BIN_COUNT - 1 + range.middle));
             t = uintBitsToFloat(bits);

@@ -35,7 +35,7 @@ impl HistogramPolicy {
     const SMALL_WORDS: u32 = 2 << 10;
     /// Shared memory that a workgroup takes at most, words.
     const MAX_WORDS: u32 = 8 << 10;
-    /// Words of shared memory beside counters and edges, see `glsl/histogram/count.comp`.
+    /// Words of shared memory beside counters and edges: one after the counters, and two deviations of the edges.
     const SPARE_WORDS: u32 = 3;
 
     /// Chooses the policy for a device.

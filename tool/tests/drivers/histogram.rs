@@ -274,14 +274,21 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.histogram(two, &rows, &[-7.0, 1.5, 5.0])?, [2, 1, 1, 1]);
     assert_eq!(gpu.histogram::<u32>(even(ElementType::U32, 2), &[], &[0.0, 1.0, 2.0])?, [0, 0]);
     // Bins beyond the numbers of the type, above, below, and on both sides.
-    let beyond = HistogramConfig::by_edges(ElementType::U32, 3);
     let values = [0, 7, u32::MAX, u32::MAX - 1];
-    assert_eq!(gpu.histogram(beyond, &values, &[5.0, 4_294_967_294.5, 5e9, 6e9])?, [2, 1, 0]);
-    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
-    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
-    assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
-    let columns = gpu.histogram(beyond.columns(2), &values, &[0.0, 7.0, 5e9, 6e9])?;
-    assert_eq!(columns, [1, 1, 0, 0, 2, 0]);
+    for of_bins in [HistogramConfig::by_edges, HistogramConfig::even] {
+        let beyond = of_bins(ElementType::U32, 3);
+        assert_eq!(gpu.histogram(beyond, &values, &[5.0, 4_294_967_294.5, 5e9, 6e9])?, [2, 1, 0]);
+        assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
+        assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
+        assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
+        let columns = gpu.histogram(beyond.columns(2), &values, &[0.0, 7.0, 5e9, 6e9])?;
+        assert_eq!(columns, [1, 1, 0, 0, 2, 0]);
+        // No integer is between these, and one is both.
+        let one = of_bins(ElementType::U32, 1);
+        assert_eq!(gpu.histogram(one, &[4, 5, 0, u32::MAX], &[4.2, 4.8])?, [0]);
+        assert_eq!(gpu.histogram(one, &[4, 5, 0, u32::MAX], &[4.0, 4.0])?, [1]);
+        assert_eq!(gpu.histogram(of_bins(ElementType::U32, 2), &[4, 5, 0], &[0.0, 4.2, 4.8])?, [2, 0]);
+    }
     let limit = [f64::NEG_INFINITY, -1.0, f64::INFINITY];
     let values = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -1.0];
     assert_eq!(gpu.histogram(HistogramConfig::by_edges(ElementType::F32, 2), &values, &limit)?, [1, 2]);
