@@ -56,10 +56,13 @@ def _field(dtype: np.dtype[Any], name: str, descending: bool) -> _Field:
 
 def _repacked(dtype: np.dtype[Any]) -> str:
     """Return an expression for the structures in a multiple of 4 bytes, to which fields of a byte or two do not align them."""
-    if recfunctions.repack_fields(dtype, align=True).itemsize % 4 == 0 < dtype.itemsize:
+    aligned = recfunctions.repack_fields(dtype, align=True)
+    if aligned.itemsize % 4 == 0 < dtype.itemsize:
         return _ALIGNED
-    padded = "numpy.lib.recfunctions.append_fields(a, 'pad', numpy.zeros(len(a), 'u4'), usemask=False)"
-    return _ALIGNED.replace("(a,", f"({padded},")
+    offsets = [aligned.fields[name][1] for name in aligned.names or ()]  # type: ignore[index]
+    types = "'names': a.dtype.names, 'formats': [a.dtype[name] for name in a.dtype.names]"
+    size = max(4, -(-aligned.itemsize // 4) * 4)
+    return f"a.astype(numpy.dtype({{{types}, 'offsets': {offsets}, 'itemsize': {size}}}))"
 
 
 def _checked(a: Any, by: Optional[By], axis: Optional[int], descending: bool) -> Tuple[NDArray, List[_Field]]:

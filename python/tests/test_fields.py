@@ -98,11 +98,20 @@ def test_refusals():
         subsweep.sort(np.zeros(2, [("a", ">u4")]))
     with pytest.raises(TypeError, match="objects"):
         subsweep.sort(np.zeros(2, [("a", "<u4"), ("o", "O")]), by="a")
-    with pytest.raises(TypeError, match="'pad'"):
-        subsweep.sort(np.zeros(2, [("c", "|u1"), ("s", "S2")]), by="c")
     odd = np.array([(1, 2.5), (0, 1.5)], [("c", "|u1"), ("x", "<f4")])
     with pytest.raises(TypeError, match="align=True"):
         subsweep.sort(odd)
     from numpy.lib import recfunctions
 
     assert subsweep.sort(recfunctions.repack_fields(odd, align=True)).tolist() == [(0, 1.5), (1, 2.5)]
+
+
+@pytest.mark.parametrize("fields", [[("c", "|u1"), ("s", "S2")], [("c", "bfloat16")], [("c", "bfloat16"), ("s", "S3")]])
+def test_a_remedy_of_bytes_works(fields):
+    if fields[0][1] == "bfloat16":
+        fields = [("c", pytest.importorskip("ml_dtypes").bfloat16), *fields[1:]]
+    a = np.array([(2 - i, "ab")[: len(fields)] for i in range(3)], fields)
+    with pytest.raises(TypeError, match="no multiple of 4: give ") as raised:
+        subsweep.sort(a, by="c")
+    remedied = eval(str(raised.value).split(": give ")[1], {"a": a, "numpy": np})
+    assert subsweep.sort(remedied, by="c").tolist() == a[::-1].tolist()
