@@ -1,6 +1,7 @@
 //! Every public configuration and plan of a primitive has an example in its documentation; `cargo test --doc` runs them. And
 //! `docs/pieces.md` is what the headers of its files say.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -52,6 +53,65 @@ fn a_type_without_an_example_is_found() {
         "/// Has one.\n{FENCE}\n/// ```\n#[derive(Debug)]\npub struct AConfig {{\n}}\n\n/// Has none.\npub type BPlan = Plan<B>;\n"
     );
     assert_eq!(documented_types(&source), [("AConfig", true), ("BPlan", false)]);
+}
+
+/// The names in the memory table of a plan's documentation, but for counts and scratch.
+fn documented_memory(source: &str) -> BTreeSet<&str> {
+    let table = source.split("/// | memory |").nth(1).expect("a table of memory");
+    let rows = table.lines().skip(1).map_while(|line| line.strip_prefix("/// |"));
+    let names =
+        rows.filter_map(|row| row.split('|').next()).flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    names.filter(|&name| name != "scratch").collect()
+}
+
+/// The names that the function `name` gives to arguments in a table, but for counts.
+fn arguments<'a>(code: &'a str, name: &str) -> BTreeSet<&'a str> {
+    let (_, code) = code.split_once(&format!("fn {name}(")).expect("a table of arguments");
+    let code = code.split("\n    }\n").next().unwrap_or(code);
+    let strings: Vec<_> = code.split('"').collect();
+    let named = strings.windows(2).filter(|pair| {
+        let before = pair[0].trim_end();
+        before.ends_with('(') && !before.ends_with(".count(")
+    });
+    named.map(|pair| pair[1]).collect()
+}
+
+#[test]
+fn the_memory_of_a_documentation_is_that_of_the_table_of_arguments() {
+    for primitive in [
+        "difference",
+        "gather",
+        "histogram",
+        "merge",
+        "reduce",
+        "run_length",
+        "scan",
+        "search",
+        "select",
+        "sort",
+        "sort/segmented",
+        "sort/structures",
+        "top_k",
+    ] {
+        let path = |file: &str| format!("src/primitives/{primitive}{file}.rs");
+        let is_file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path("")).exists();
+        let [page, code] = if is_file { [""; 2] } else { ["/mod", "/config"] }.map(|file| text(&path(file)));
+        let mut names = arguments(&code, if primitive == "sort" { "rows" } else { "arguments" });
+        let of_sort = text("src/primitives/sort/config.rs");
+        if primitive == "sort/segmented" {
+            names.extend(arguments(&of_sort, "rows"));
+        }
+        assert_eq!(documented_memory(&page), names, "{primitive}");
+    }
+}
+
+#[test]
+fn the_names_of_a_page_and_of_a_table_are_found() {
+    let page = "/// | memory | bytes |\n/// |---|---|\n/// | `a`, `b` | 4 |\n/// | count | 4 |\n/// | `scratch` | 0 |\n///\n/// `c`";
+    assert_eq!(documented_memory(page), BTreeSet::from(["a", "b"]));
+    let code = "fn arguments(&mut self) {\n    table.count(\"count\", count)?;\n    table.read(\n        \"a\", 4)?;\n    \
+                table.write(\"d\", 4).or(Err { reason: \"of b\" })\n    }\n}\nread(\"e\")";
+    assert_eq!(arguments(code, "arguments"), BTreeSet::from(["a", "d"]));
 }
 
 fn text(path: &str) -> String {

@@ -83,7 +83,7 @@ pub type ScanPlan = Plan<Scan>;
 /// | `destination` | `count * result_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `segments`: flags, keys | 4 per row; 8 for 64-bit keys | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `segments`: offsets | 4 per offset | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | initial value on the device | `row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `initial`: on the device | `row_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `scratch` | below | TRANSFER or COMPUTE_SHADER write | COMPUTE_SHADER, DRAW_INDIRECT read |
 ///

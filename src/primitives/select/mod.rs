@@ -125,7 +125,7 @@ impl SelectConfig {
 /// | `source` | `count * element_size`; none with flags and without elements | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `flags` | `count`, rounded up to a multiple of 4, or `count * 4` | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `values` | `count * value_size` | COMPUTE_SHADER read | COMPUTE_SHADER read |
-/// | operands on the device | a key each | COMPUTE_SHADER read | COMPUTE_SHADER read |
+/// | `operands`: on the device | a key each | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | indirect count | 4 | COMPUTE_SHADER read | COMPUTE_SHADER read |
 /// | `destination` | `count * element_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
 /// | `destination_values` | `count * value_size` | COMPUTE_SHADER write | COMPUTE_SHADER write |
