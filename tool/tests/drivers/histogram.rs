@@ -281,14 +281,14 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
         assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
         assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
         assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
-        let columns = gpu.histogram(beyond.columns(2), &values, &[0.0, 7.0, 5e9, 6e9])?;
-        assert_eq!(columns, [1, 1, 0, 0, 2, 0]);
-        // No integer is between these, and one is both.
-        let one = of_bins(ElementType::U32, 1);
-        assert_eq!(gpu.histogram(one, &[4, 5, 0, u32::MAX], &[4.2, 4.8])?, [0]);
-        assert_eq!(gpu.histogram(one, &[4, 5, 0, u32::MAX], &[4.0, 4.0])?, [1]);
-        assert_eq!(gpu.histogram(of_bins(ElementType::U32, 2), &[4, 5, 0], &[0.0, 4.2, 4.8])?, [2, 0]);
+        // No integer is between these, and one is all of them.
+        let values = [4, 5, 0, u32::MAX];
+        assert_eq!(gpu.histogram(beyond, &values, &[4.2, 4.4, 4.6, 4.8])?, [0, 0, 0]);
+        assert_eq!(gpu.histogram(beyond, &values, &[4.0; 4])?, [0, 0, 1]);
+        assert_eq!(gpu.histogram(beyond, &values, &[0.0, 4.2, 4.5, 4.8])?, [2, 0, 0]);
     }
+    let two_columns = HistogramConfig::by_edges(ElementType::U32, 3).columns(2);
+    assert_eq!(gpu.histogram(two_columns, &values, &[0.0, 7.0, 5e9, 6e9])?, [1, 1, 0, 0, 2, 0]);
     let limit = [f64::NEG_INFINITY, -1.0, f64::INFINITY];
     let values = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -1.0];
     assert_eq!(gpu.histogram(HistogramConfig::by_edges(ElementType::F32, 2), &values, &limit)?, [1, 2]);
@@ -349,7 +349,7 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
         // As numpy takes the range from the values: a few integers a bin, or one.
         (u32, 256, [0.0, 255.0]),
         (u32, 100, [0.0, 255.0]),
-        (i32, 37, [-128.0, 127.0]),
+        (i32, 256, [-128.0, 127.0]),
         (u64, 100, [0.0, 999.0]),
         (u32, 300, [4e9, 4e9 + 300.0]),
         (u32, 100, [4e9, 4e9 + 37.0]),
