@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens an example; see `src/lib.rs`.
 const FENCE: &str = "#[doc = example!()]";
@@ -76,33 +76,38 @@ fn arguments<'a>(code: &'a str, name: &str) -> BTreeSet<&'a str> {
     named.map(|pair| pair[1]).collect()
 }
 
+/// The sources below `folder`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let paths = entries.map(|entry| entry.expect("an entry of a folder").path());
+    paths.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
 #[test]
 fn the_memory_of_a_documentation_is_that_of_the_table_of_arguments() {
-    for primitive in [
-        "difference",
-        "gather",
-        "histogram",
-        "merge",
-        "reduce",
-        "run_length",
-        "scan",
-        "search",
-        "select",
-        "sort",
-        "sort/segmented",
-        "sort/structures",
-        "top_k",
-    ] {
-        let path = |file: &str| format!("src/primitives/{primitive}{file}.rs");
-        let is_file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path("")).exists();
-        let [page, code] = if is_file { [""; 2] } else { ["/mod", "/config"] }.map(|file| text(&path(file)));
-        let mut names = arguments(&code, if primitive == "sort" { "rows" } else { "arguments" });
-        let of_sort = text("src/primitives/sort/config.rs");
-        if primitive == "sort/segmented" {
+    let read = |path: &Path| fs::read_to_string(path).expect("a source is text");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/primitives");
+    let mut count = 0;
+    for path in sources(&folder) {
+        let page = read(&path);
+        if !page.contains("/// | memory |") {
+            continue;
+        }
+        count += 1;
+        let code = if page.contains("fn arguments(") {
+            page.clone()
+        } else {
+            read(&path.with_file_name("config.rs"))
+        };
+        let mut names = arguments(&code, if path.ends_with("sort/mod.rs") { "rows" } else { "arguments" });
+        let of_sort = read(&folder.join("sort/config.rs"));
+        if path.ends_with("segmented/mod.rs") {
             names.extend(arguments(&of_sort, "rows"));
         }
-        assert_eq!(documented_memory(&page), names, "{primitive}");
+        assert_eq!(documented_memory(&page), names, "{}", path.display());
     }
+    // 13 primitives, and plans of any.
+    assert_eq!(count, 14, "a page more or less");
 }
 
 #[test]

@@ -275,20 +275,19 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.histogram::<u32>(even(ElementType::U32, 2), &[], &[0.0, 1.0, 2.0])?, [0, 0]);
     // Bins beyond the numbers of the type, above, below, and on both sides.
     let values = [0, 7, u32::MAX, u32::MAX - 1];
-    for of_bins in [HistogramConfig::by_edges, HistogramConfig::even] {
-        let beyond = of_bins(ElementType::U32, 3);
-        assert_eq!(gpu.histogram(beyond, &values, &[5.0, 4_294_967_294.5, 5e9, 6e9])?, [2, 1, 0]);
-        assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
-        assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
-        assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
-        // No integer is between these, and one is all of them.
-        let values = [4, 5, 0, u32::MAX];
-        assert_eq!(gpu.histogram(beyond, &values, &[4.2, 4.4, 4.6, 4.8])?, [0, 0, 0]);
-        assert_eq!(gpu.histogram(beyond, &values, &[4.0; 4])?, [0, 0, 1]);
-        assert_eq!(gpu.histogram(beyond, &values, &[0.0, 4.2, 4.5, 4.8])?, [2, 0, 0]);
-    }
-    let two_columns = HistogramConfig::by_edges(ElementType::U32, 3).columns(2);
-    assert_eq!(gpu.histogram(two_columns, &values, &[0.0, 7.0, 5e9, 6e9])?, [1, 1, 0, 0, 2, 0]);
+    let beyond = HistogramConfig::by_edges(ElementType::U32, 3);
+    assert_eq!(gpu.histogram(beyond, &values, &[5.0, 4_294_967_294.5, 5e9, 6e9])?, [2, 1, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, 0.5, 5e9])?, [0, 1, 3]);
+    assert_eq!(gpu.histogram(beyond, &values, &[-9.0, -5.0, -2.0, -1.0])?, [0, 0, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9, 8e9])?, [0, 0, 0]);
+    let columns = gpu.histogram(beyond.columns(2), &values, &[0.0, 7.0, 5e9, 6e9])?;
+    assert_eq!(columns, [1, 1, 0, 0, 2, 0]);
+    // No integer is between these, and one is all of them.
+    let beyond = even(ElementType::U32, 2);
+    let values = [4, 5, 0, u32::MAX];
+    assert_eq!(gpu.histogram(beyond, &values, &[4.2, 4.5, 4.8])?, [0, 0]);
+    assert_eq!(gpu.histogram(beyond, &values, &[4.0; 3])?, [0, 1]);
+    assert_eq!(gpu.histogram(beyond, &values, &[5e9, 6e9, 7e9])?, [0, 0]);
     let limit = [f64::NEG_INFINITY, -1.0, f64::INFINITY];
     let values = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, -f32::NAN, -1.0];
     assert_eq!(gpu.histogram(HistogramConfig::by_edges(ElementType::F32, 2), &values, &limit)?, [1, 2]);
@@ -343,13 +342,10 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
         (f32, 33, [-1e38, 1e38]),
         (f32, 65_536, [-0.1, 0.3]),
         (u32, 256, [0.0, two(2.0, 32)]),
-        (u32, 255, [0.0, two(2.0, 32) - 1.0]),
         (u32, 65_536, [0.0, two(2.0, 32) - 1.0]),
-        (u32, 256, [0.0, 256.0]),
-        // As numpy takes the range from the values: a few integers a bin, or one.
+        // As numpy takes the range from the values: one integer a bin, or a few.
         (u32, 256, [0.0, 255.0]),
         (u32, 100, [0.0, 255.0]),
-        (i32, 256, [-128.0, 127.0]),
         (u64, 100, [0.0, 999.0]),
         (u32, 300, [4e9, 4e9 + 300.0]),
         (u32, 100, [4e9, 4e9 + 37.0]),
@@ -359,7 +355,6 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
         (f64, 256, [0.0, 1.0]),
         (f64, 1000, [1e6, 1e6 + 1.0]),
         (f64, 100, [1e9, 1e9 + 1.0]),
-        (f64, 33, [-1e38, 1e38]),
         (f64, 33, [-1e300, 1e300]),
         (f64, 7, [-1e-310, 2e-310]),
         (f64, 65_536, [-0.1, 0.3]),
