@@ -105,7 +105,7 @@ const COLD_KIB: u64 = 256 << 10;
 /// The limit of a row's peak memory in KiB. The full suite keeps more and larger plans.
 fn max_peak_kib(is_full: bool, has_large_inputs: bool) -> u64 {
     match (is_full, has_large_inputs) {
-        (false, _) => 11 << 18,
+        (false, _) => 5 << 19,
         (true, false) => 3 << 20,
         (true, true) => 8 << 20,
     }

@@ -100,12 +100,14 @@ impl HistogramRange {
     fn edges(self, element: ElementType, bins: u32) -> [f64; 2] {
         if element.is_packed() {
             let count = f64::from(1 << element.bits());
+            let high = if element.bits() == 8 { 100.0 } else { 30_000.0 };
             return match (self, element.kind()) {
                 (Self::Narrow, NumberKind::Float) => [-1.5, 2.25],
-                (Self::Narrow, _) => [2.0, 100.0],
-                (_, NumberKind::Float) => [-30_000.0, 30_000.0],
-                (_, NumberKind::Unsigned) => [0.0, count - 1.0],
-                _ => [-count / 2.0, count / 2.0 - 1.0],
+                (Self::Narrow, _) => [2.0, 2.0 + f64::from(bins)],
+                (Self::Full, NumberKind::Unsigned) => [0.0, count - 1.0],
+                (Self::Full, NumberKind::Signed) => [-count / 2.0, count / 2.0 - 1.0],
+                (_, NumberKind::Unsigned) => [0.0, high],
+                _ => [-high, high],
             };
         }
         // f64 tells multiples of 1024 apart.

@@ -328,7 +328,7 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         ReduceCase::sum(U8).into(),
         ReduceCase { operator: ScanOperator::Max, indices: 1, ..ReduceCase::sum(F16) }.into(),
         DifferenceCase::of(U8).into(),
-        HistogramCase::new(U8, true, 256).into(),
+        HistogramCase { range: HistogramRange::Full, ..HistogramCase::new(U8, true, 256) }.into(),
         SelectCase { element: U8, ..SelectCase::of_u32(Predicate::Flags8) }.into(),
         MergeCase::keys(U16).into(),
         SearchCase::lower_bound(U16).into(),
