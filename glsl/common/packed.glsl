@@ -34,18 +34,19 @@ const uint PACKED_SIGN = PACKED_BITS == 8 ? 0x80 : 0x8000;
 const uint PACKED_INFINITY = PACKED_NUMBERS == PACKED_HALF ? 0x7c00 : 0x7f80;
 const bool PACKED_FLOATS = PACKED_NUMBERS == PACKED_HALF || PACKED_NUMBERS == PACKED_BRAIN;
 
-// The f32 of a half float.
-uint float_of_half(uint bits) {
-    uint sign = (bits & 0x8000) << 16;
-    uint exponent = bits >> 10 & 31;
-    uint mantissa = bits & 0x3ff;
+// The f32 of half floats.
+uvec4 floats_of_halves(uvec4 bits) {
+    uvec4 signs = (bits & 0x8000) << 16;
+    uvec4 exponents = bits >> 10 & 31;
+    uvec4 mantissas = bits & 0x3ff;
     // A denormal is mantissa * 2^-24: its highest bit becomes the implicit one.
-    int highest = findMSB(mantissa);
-    uint denormal = uint(103 + highest) << 23 | (mantissa << (23 - highest) & 0x7fffff);
-    uint small = mantissa == 0 ? 0 : denormal;
-    uint normal = (exponent + 112) << 23 | mantissa << 13;
-    uint large = 0x7f800000 | mantissa << 13;
-    return sign | (exponent == 0 ? small : exponent == 31 ? large : normal);
+    ivec4 highest = findMSB(mantissas);
+    uvec4 denormals = uvec4(103 + highest) << 23 | (mantissas << (23 - highest) & 0x7fffff);
+    uvec4 small = mix(denormals, uvec4(0), equal(mantissas, uvec4(0)));
+    uvec4 normal = (exponents + 112) << 23 | mantissas << 13;
+    uvec4 large = 0x7f800000 | mantissas << 13;
+    uvec4 magnitudes = mix(mix(normal, large, equal(exponents, uvec4(31))), small, equal(exponents, uvec4(0)));
+    return signs | magnitudes;
 }
 
 // The half float next to an f32, of two the even one.
@@ -73,31 +74,36 @@ uint brain_of_float(uint bits) {
     return is_nan ? nan : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-// The order of a key among those of its type: `compared` of `common/key.glsl`.
-uint packed_order(uint bits) {
+// The orders of keys among those of their type: `compared` of `common/key.glsl`.
+uvec4 packed_orders(uvec4 bits) {
     if (PACKED_FLOATS) {
-        uint magnitude = bits & 0x7fff;
+        uvec4 magnitudes = bits & 0x7fff;
         if (PACKED_FORM == NUMPY_KEYS) {
-            bits = magnitude > PACKED_INFINITY ? 0x7fff : magnitude == 0 ? 0 : bits;
+            bits = mix(bits, uvec4(0), equal(magnitudes, uvec4(0)));
+            bits = mix(bits, uvec4(0x7fff), greaterThan(magnitudes, uvec4(PACKED_INFINITY)));
         }
-        return bits ^ ((bits & 0x8000) != 0 ? 0xffff : 0x8000);
+        return bits ^ mix(uvec4(0x8000), uvec4(0xffff), notEqual(bits & 0x8000, uvec4(0)));
     }
     return PACKED_NUMBERS == PACKED_SIGNED ? bits ^ PACKED_SIGN : bits;
 }
 
-// The word of an element, whose bits are the lowest.
-uint unpacked(uint bits) {
+// The words of elements, whose bits are the lowest.
+uvec4 unpacked(uvec4 bits) {
     bits &= PACKED_MASK;
     if (PACKED_FORM >= KEYS) {
-        return bits << 16 | packed_order(bits);
+        return bits << 16 | packed_orders(bits);
     }
     if (PACKED_NUMBERS == PACKED_SIGNED) {
-        return uint(bitfieldExtract(int(bits), 0, int(PACKED_BITS)));
+        return uvec4(bitfieldExtract(ivec4(bits), 0, int(PACKED_BITS)));
     }
     if (PACKED_NUMBERS == PACKED_HALF) {
-        return float_of_half(bits);
+        return floats_of_halves(bits);
     }
     return PACKED_NUMBERS == PACKED_BRAIN ? bits << 16 : bits;
+}
+
+uint unpacked(uint bits) {
+    return unpacked(uvec4(bits)).x;
 }
 
 // The element of a word, in the lowest bits; those above are 0.
@@ -184,7 +190,7 @@ uvec4 unpacked_quad(Words memory, uint quad) {
         uvec2 pair = uvec2(memory.word[quad * 2], memory.word[quad * 2 + 1]);
         bits = uvec4(pair.x, pair.x >> 16, pair.y, pair.y >> 16);
     }
-    return uvec4(unpacked(bits.x), unpacked(bits.y), unpacked(bits.z), unpacked(bits.w));
+    return unpacked(bits);
 }
 
 // Stores the elements of four words, as quad `quad` of such an array.

@@ -326,15 +326,8 @@ uint corrected(uint bin, Value key) {
     return bin;
 }
 
-// The same of four keys, one after the other: together they would take as many steps as the one that takes most. In a
-// loop where few values come here.
+// The same of four keys, one after the other: together they would take as many steps as the one that takes most.
 uvec4 each_corrected(uvec4 bins, Values keys) {
-    if (!HAS_DEVIATIONS) {
-        Values second = rotated(keys);
-        Values third = rotated(second);
-        return uvec4(corrected(bins.x, first_of(keys)), corrected(bins.y, first_of(second)),
-            corrected(bins.z, first_of(third)), corrected(bins.w, first_of(rotated(third))));
-    }
     [[dont_unroll]] for (uint k = 0; k < 4; k++) {
         bins = uvec4(bins.yzw, corrected(bins.x, first_of(keys)));
         keys = rotated(keys);
@@ -486,11 +479,11 @@ Values load_group(Words source, uint begin, uint value_count) {
         load_value(source, i.z, value_count), load_value(source, i.w, value_count));
 }
 #elif defined PACKED
-uint load_value(Words source, uint i, uint value_count) {
+uint load_bits(Words source, uint i, uint value_count) {
     if (!exists(i, value_count)) {
         return 0;
     }
-    return unpacked(packed_at(source, i));
+    return packed_at(source, i);
 }
 
 // As load_words(), of packed elements.
@@ -499,8 +492,8 @@ Values load_group(Words source, uint begin, uint value_count) {
         return turned(unpacked_quad(source, begin / 4 + gl_LocalInvocationIndex));
     }
     uvec4 i = positions_in(begin);
-    return uvec4(load_value(source, i.x, value_count), load_value(source, i.y, value_count),
-        load_value(source, i.z, value_count), load_value(source, i.w, value_count));
+    return unpacked(uvec4(load_bits(source, i.x, value_count), load_bits(source, i.y, value_count),
+        load_bits(source, i.z, value_count), load_bits(source, i.w, value_count)));
 }
 #else
 #define load_group load_words
@@ -593,33 +586,40 @@ void count_group(Values values, Words weights, uint begin, uint value_count, Ran
     count_value(i.w, bins.w, added.w);
 }
 
-// Counts the values of a round, or those of them before `value_count`. Up to four groups, whose loads are in flight together. Each
-// by name: an array is kept in memory by a compiler that does not unroll loops around loops, and a loop over them takes twice
-// as long on a CPU. Every invocation of the workgroup must call it.
-void count_round(Words source, Words weights, uint begin, uint value_count, Range range) {
-    uint second_begin = begin + GROUP_VALUES;
-    uint third_begin = second_begin + GROUP_VALUES;
-    uint fourth_begin = third_begin + GROUP_VALUES;
+// Counts the values of a round: of up to four groups, whose loads are in flight together. Groups have names, since an array is kept in
+// memory by a compiler that does not unroll loops around loops. Counting a group is most of the kernel, and stands here three times:
+// for the groups of a half of a whole round, and for one of any, of which those that begin before `value_count` exist. Every
+// invocation of the workgroup must call it.
+void count_round(Words source, Words weights, uint begin, uint value_count, bool is_whole, Range range) {
     Values first = load_group(source, begin, value_count);
     Values second = NONE;
     Values third = NONE;
     Values fourth = NONE;
     if (LOADS_IN_FLIGHT > 4) {
-        second = load_group(source, second_begin, value_count);
+        second = load_group(source, begin + GROUP_VALUES, value_count);
     }
     if (LOADS_IN_FLIGHT > 8) {
-        third = load_group(source, third_begin, value_count);
-        fourth = load_group(source, fourth_begin, value_count);
+        third = load_group(source, begin + 2 * GROUP_VALUES, value_count);
+        fourth = load_group(source, begin + 3 * GROUP_VALUES, value_count);
     }
-    count_group(first, weights, begin, value_count, range);
-    if (LOADS_IN_FLIGHT > 4 && exists(second_begin, value_count)) {
-        count_group(second, weights, second_begin, value_count, range);
-    }
-    if (LOADS_IN_FLIGHT > 8 && exists(third_begin, value_count)) {
-        count_group(third, weights, third_begin, value_count, range);
-    }
-    if (LOADS_IN_FLIGHT > 8 && exists(fourth_begin, value_count)) {
-        count_group(fourth, weights, fourth_begin, value_count, range);
+    uint end = begin + ROUND_VALUES;
+    if (is_whole) {
+        [[dont_unroll]] for (; begin < end; begin += 2 * GROUP_VALUES) {
+            count_group(first, weights, begin, ALL_EXIST, range);
+            if (LOADS_IN_FLIGHT > 4) {
+                count_group(second, weights, begin + GROUP_VALUES, ALL_EXIST, range);
+            }
+            first = third;
+            second = fourth;
+        }
+    } else {
+        end = min(end, value_count);
+        [[dont_unroll]] for (; begin < end; begin += GROUP_VALUES) {
+            count_group(first, weights, begin, value_count, range);
+            first = second;
+            second = third;
+            third = fourth;
+        }
     }
 }
 
@@ -627,10 +627,10 @@ void count_round(Words source, Words weights, uint begin, uint value_count, Rang
 void count_tile(Words source, Words weights, uint value_count, Range range) {
     uint begin = 0;
     [[dont_unroll]] for (; begin + ROUND_VALUES <= value_count; begin += ROUND_VALUES) {
-        count_round(source, weights, begin, ALL_EXIST, range);
+        count_round(source, weights, begin, ALL_EXIST, true, range);
     }
     if (begin < value_count) {
-        count_round(source, weights, begin, value_count, range);
+        count_round(source, weights, begin, value_count, false, range);
     }
 }
 

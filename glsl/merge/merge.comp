@@ -180,6 +180,69 @@ void move_rows(uvec2 a, uvec2 b, uint a_extent, uint row_words, Words destinatio
 #endif
 }
 
+// The number of a's keys before a diagonal of the tile, by halving.
+uint keys_of_a_in_tile(uint diagonal, uint a_extent, uint b_extent) {
+    // Fixed steps, since a value that comes out of a loop which lanes leave one by one is wrong on some drivers.
+    uint a_place = diagonal - min(diagonal, b_extent);
+    uint high = min(diagonal, a_extent);
+    [[dont_unroll]] for (uint step = 1 << findMSB(TILE_ITEMS); step > 0; step /= 2) {
+        uint next = a_place + step;
+        bool exists = next <= high;
+        Key of_a = order_at(exists ? next - 1 : 0);
+        Key of_b = order_at(exists ? a_extent + diagonal - next : 0);
+        a_place = exists && !comes_before(of_b, of_a) ? next : a_place;
+    }
+    return a_place;
+}
+
+#ifndef FUNCTIONS
+// Copies the keys of a tile to shared memory.
+void load_keys(uvec2 a, uvec2 b, uint a_extent, uint extent) {
+    uint i = gl_LocalInvocationIndex;
+#ifdef ROUNDS
+    for (; i < extent; i += ROUND_ITEMS) {
+        Key keys[LOADS_IN_FLIGHT];
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            keys[k] = key_of_tile(a, b, a_extent, min(i + k * WORKGROUP_SIZE, extent - 1));
+        }
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            uint place = i + k * WORKGROUP_SIZE;
+            if (place < extent) {
+                s_keys[place] = shared_form(keys[k]);
+            }
+        }
+    }
+#else
+    for (; i < extent; i += WORKGROUP_SIZE) {
+        s_keys[i] = shared_form(key_of_tile(a, b, a_extent, i));
+    }
+#endif
+}
+
+// Stores the merged keys of a tile in order, from shared memory.
+void store_keys(Words destination, uint extent) {
+    uint i = gl_LocalInvocationIndex;
+#ifdef ROUNDS
+    for (; i < extent; i += ROUND_ITEMS) {
+        Key keys[LOADS_IN_FLIGHT];
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            keys[k] = s_keys[min(i + k * WORKGROUP_SIZE, extent - 1)];
+        }
+        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
+            uint place = i + k * WORKGROUP_SIZE;
+            if (place < extent) {
+                store_merged(destination, place, keys[k]);
+            }
+        }
+    }
+#else
+    for (; i < extent; i += WORKGROUP_SIZE) {
+        store_merged(destination, i, s_keys[i]);
+    }
+#endif
+}
+#endif
+
 void main() {
     uvec2 a_count = push.a_count;
     uvec2 b_count = push.b_count;
@@ -208,7 +271,6 @@ void main() {
     uvec2 a_end = count_min(s_begins[1], count_sum(a_begin, uvec2(extent, 0)));
     uint a_extent = count_difference(a_end, count_min(a_begin, a_end)).x;
     uvec2 b_begin = count_difference(first, a_begin);
-    uint b_extent = extent - a_extent;
     // Addresses, since SwiftShader takes no pointers that a condition chooses.
     uvec2 a = uvec2(advance_keys(push.a, a_begin, 1));
     uvec2 b = uvec2(advance_keys(push.b, b_begin, 1));
@@ -218,39 +280,12 @@ void main() {
     tile_a_extent = a_extent;
     tile_extent = extent;
 #else
-    uint i = gl_LocalInvocationIndex;
-#ifdef ROUNDS
-    for (; i < extent; i += ROUND_ITEMS) {
-        Key keys[LOADS_IN_FLIGHT];
-        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            keys[k] = key_of_tile(a, b, a_extent, min(i + k * WORKGROUP_SIZE, extent - 1));
-        }
-        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            uint place = i + k * WORKGROUP_SIZE;
-            if (place < extent) {
-                s_keys[place] = shared_form(keys[k]);
-            }
-        }
-    }
-#else
-    for (; i < extent; i += WORKGROUP_SIZE) {
-        s_keys[i] = shared_form(key_of_tile(a, b, a_extent, i));
-    }
-#endif
+    load_keys(a, b, a_extent, extent);
     barrier();
 #endif
 
-    // Fixed steps, since a value that comes out of a loop which lanes leave one by one is wrong on some drivers.
     uint diagonal = min(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION, extent);
-    uint a_place = diagonal - min(diagonal, b_extent);
-    uint high = min(diagonal, a_extent);
-    [[dont_unroll]] for (uint step = 1 << findMSB(TILE_ITEMS); step > 0; step /= 2) {
-        uint next = a_place + step;
-        bool exists = next <= high;
-        Key of_a = order_at(exists ? next - 1 : 0);
-        Key of_b = order_at(exists ? a_extent + diagonal - next : 0);
-        a_place = exists && !comes_before(of_b, of_a) ? next : a_place;
-    }
+    uint a_place = keys_of_a_in_tile(diagonal, a_extent, extent - a_extent);
     uint b_place = a_extent + diagonal - a_place;
     Key of_a = order_at(a_place);
     Key of_b = order_at(b_place);
@@ -296,25 +331,7 @@ void main() {
 #ifdef FUNCTIONS
     move_rows(a, b, a_extent, SOURCE_WORDS, destination, extent);
 #else
-    i = gl_LocalInvocationIndex;
-#ifdef ROUNDS
-    for (; i < extent; i += ROUND_ITEMS) {
-        Key keys[LOADS_IN_FLIGHT];
-        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            keys[k] = s_keys[min(i + k * WORKGROUP_SIZE, extent - 1)];
-        }
-        [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            uint place = i + k * WORKGROUP_SIZE;
-            if (place < extent) {
-                store_merged(destination, place, keys[k]);
-            }
-        }
-    }
-#else
-    for (; i < extent; i += WORKGROUP_SIZE) {
-        store_merged(destination, i, s_keys[i]);
-    }
-#endif
+    store_keys(destination, extent);
 #endif
     if (WORDS_PER_VALUE == 0) {
         return;

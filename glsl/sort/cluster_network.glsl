@@ -35,8 +35,8 @@ void exchange_lanes(uint mask, uint bit, uint longest) {
 
 // Exchanges the elements of row `low` and those of row `high` in the lanes whose number differs by `mask`; the greater
 // ones go to row `high`, each to the lane of the lesser one.
-void exchange_rows(uint low, uint high, uint mask) {
-    if (high < ITEMS_PER_INVOCATION) {
+void exchange_rows(uint low, uint high, uint mask, uint longest) {
+    if (high < ITEMS_PER_INVOCATION && has_row(low, longest)) {
         Key other = mask == 0 ? order[high] : subgroupShuffleXor(order[high], mask);
         uint other_index = !HAS_INDICES ? 0 : mask == 0 ? index[high] : subgroupShuffleXor(index[high], mask);
         bool swap = is_less(other, other_index, order[low], index[low]);
@@ -66,14 +66,14 @@ void sort_by_network(uint lane, uint longest) {
         if (run * CLUSTER_LANES < longest) {
             [[unroll]] for (uint pair = 0; pair < ROW_PAIRS; pair++) {
                 uint first = pair / run * 2 * run;
-                exchange_rows(first + pair % run, first + 2 * run - 1 - pair % run, CLUSTER_LANES - 1);
+                exchange_rows(first + pair % run, first + 2 * run - 1 - pair % run, CLUSTER_LANES - 1, longest);
             }
             [[unroll]] for (uint step = 0; step < ROW_STEPS; step++) {
                 uint distance = run >> 1 >> step;
                 if (distance > 0) {
                     [[unroll]] for (uint pair = 0; pair < ROW_PAIRS; pair++) {
                         uint low = pair / distance * 2 * distance + pair % distance;
-                        exchange_rows(low, low + distance, 0);
+                        exchange_rows(low, low + distance, 0, longest);
                     }
                 }
             }

@@ -54,6 +54,9 @@ const bool HAS_INDICES = VALUE_WORDS > 0 || !ALL_BITS;
 const bool HAS_INDICES = true;
 #endif
 
+// Rows of the lower half.
+const uint HALF_ROWS = (ITEMS_PER_INVOCATION + 1) / 2;
+
 // Of the elements of a lane, the bits to sort by.
 Key order[ITEMS_PER_INVOCATION];
 
@@ -71,6 +74,12 @@ bool is_less(Key a, uint a_index, Key b, uint b_index) {
         return is_less(a, b);
     }
     return mix(is_less(a, b), a_index < b_index, a == b);
+}
+
+// Whether a row may have elements of a segment of `longest`, the longest one of the subgroup. Those of the upper half are skipped
+// together, by all lanes.
+bool has_row(uint i, uint longest) {
+    return i < HALF_ROWS || HALF_ROWS * CLUSTER_LANES < longest;
 }
 
 #ifdef BY_NETWORK
@@ -93,6 +102,7 @@ void main() {
         segment = load_segment(push.list, in_list);
     }
     uint extent = segment.extent;
+    uint longest = subgroupMax(extent);
 
     Words keys = advance_words(push.keys, segment.begin, KEY_WORDS);
     Key key[ITEMS_PER_INVOCATION];
@@ -100,12 +110,13 @@ void main() {
         uint position = i * CLUSTER_LANES + lane;
         // Padding, which stays after the keys of a segment.
         key[i] = last_key();
-        if (position < extent) {
-            key[i] = load_key(keys, position);
+        if (has_row(i, longest)) {
+            if (position < extent) {
+                key[i] = load_key(keys, position);
+            }
         }
         order[i] = PADS_BY_INDEX && position >= extent ? Key(~0) : compared_bits(key[i]);
     }
-    uint longest = subgroupMax(extent);
 #ifdef BY_NETWORK
     sort_by_network(lane, longest);
 #else
@@ -121,7 +132,7 @@ void main() {
 #endif
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint position = i * CLUSTER_LANES + lane;
-        bool exists = position < extent;
+        bool exists = has_row(i, longest) && position < extent;
 #ifdef BY_NETWORK
         // Of the element that the network has brought here.
         uint from = index[i];
@@ -153,7 +164,7 @@ void main() {
 #endif
     [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
         uint position = i * CLUSTER_LANES + lane;
-        if (position < extent) {
+        if (has_row(i, longest) && position < extent) {
 #ifndef BY_NETWORK
             position = rank[i];
 #endif

@@ -176,6 +176,39 @@ Threshold find_threshold(uint extent, uint k) {
     return threshold;
 }
 
+// Keeps the selected keys, in the order of their indices. Every invocation of the workgroup must call it.
+void keep_selected(Threshold threshold) {
+    // The keys of the invocation before and at the threshold: counted in the halves of a word.
+    uint is_before = 0;
+    uint is_equal = 0;
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        Key order = orders[i] & threshold.mask;
+        is_before |= uint(is_less(order, threshold.order)) << i;
+        is_equal |= uint(order == threshold.order) << i;
+    }
+    is_before &= is_key;
+    is_equal &= is_key;
+    uint counts = uint(bitCount(is_before)) | uint(bitCount(is_equal)) << 16;
+    uint totals;
+    uint before = workgroup_exclusive_scan(subgroupAdd(counts), totals);
+    uint before_count = before & 0xffff;
+    uint equal_count = before >> 16;
+    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
+        bool is_selected = (is_before >> i & 1) != 0;
+        bool may_be_selected = (is_equal >> i & 1) != 0;
+        uvec4 of_before = subgroupBallot(is_selected);
+        uvec4 of_equal = subgroupBallot(may_be_selected);
+        uint rank_before = before_count + subgroupBallotExclusiveBitCount(of_before);
+        uint rank_equal = equal_count + subgroupBallotExclusiveBitCount(of_equal);
+        before_count += subgroupBallotBitCount(of_before);
+        equal_count += subgroupBallotBitCount(of_equal);
+        if (is_selected || may_be_selected && rank_equal < threshold.equal_count) {
+            uint rank = rank_before + min(rank_equal, threshold.equal_count);
+            store_selected(rank, orders[i], position_of(i));
+        }
+    }
+}
+
 // Sorts the selected keys; of equal keys the first in the tile comes first. Every invocation of the workgroup must call
 // it.
 void sort_selected() {
@@ -234,6 +267,17 @@ Key load_tile_key(Words keys, uint first_index, uint position) {
 #define load_tile_key(keys, first_index, position) load_key(keys, position)
 #endif
 
+// Moves the values of the selected keys, from the row that begins with value `first`. Neighbouring invocations copy neighbouring
+// words, however wide a value is.
+void move_values(uvec2 first, uint k) {
+    Words values = advance_words(push.values, first, WORDS_PER_VALUE);
+    Words top_values = advance_words(push.top_values, workgroup_index(), push.k * WORDS_PER_VALUE);
+    for (uint i = invocation_index(); i < k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
+        Words value = advance_words(values, s_positions[i / WORDS_PER_VALUE], WORDS_PER_VALUE);
+        top_values.word[i] = value.word[i % WORDS_PER_VALUE];
+    }
+}
+
 // Writes the slots of a row from the `count`-th on, in the last dispatch.
 void fill_slots(uint row, uint count) {
     if (push.tile_count == 1) {
@@ -269,37 +313,7 @@ void main() {
         orders[i] = compared(load_tile_key(keys, first.x + begin, min(position_of(i), extent - 1)));
         is_key |= uint(position_of(i) < extent) << i;
     }
-    Threshold threshold = find_threshold(extent, k);
-
-    // The keys of the invocation before and at the threshold: counted in the halves of a word.
-    uint is_before = 0;
-    uint is_equal = 0;
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        Key order = orders[i] & threshold.mask;
-        is_before |= uint(is_less(order, threshold.order)) << i;
-        is_equal |= uint(order == threshold.order) << i;
-    }
-    is_before &= is_key;
-    is_equal &= is_key;
-    uint counts = uint(bitCount(is_before)) | uint(bitCount(is_equal)) << 16;
-    uint totals;
-    uint before = workgroup_exclusive_scan(subgroupAdd(counts), totals);
-    uint before_count = before & 0xffff;
-    uint equal_count = before >> 16;
-    [[unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        bool is_selected = (is_before >> i & 1) != 0;
-        bool may_be_selected = (is_equal >> i & 1) != 0;
-        uvec4 of_before = subgroupBallot(is_selected);
-        uvec4 of_equal = subgroupBallot(may_be_selected);
-        uint rank_before = before_count + subgroupBallotExclusiveBitCount(of_before);
-        uint rank_equal = equal_count + subgroupBallotExclusiveBitCount(of_equal);
-        before_count += subgroupBallotBitCount(of_before);
-        equal_count += subgroupBallotBitCount(of_equal);
-        if (is_selected || may_be_selected && rank_equal < threshold.equal_count) {
-            uint rank = rank_before + min(rank_equal, threshold.equal_count);
-            store_selected(rank, orders[i], position_of(i));
-        }
-    }
+    keep_selected(find_threshold(extent, k));
     if (SORTED) {
         // Greater than every key.
         for (uint rank = k + invocation_index(); rank < TOP_ITEMS; rank += WORKGROUP_SIZE) {
@@ -341,12 +355,6 @@ void main() {
         return;
     }
     barrier();
-    // Neighbouring invocations copy neighbouring words, however wide a value is.
     first = mix(wide_product(row, push.value_columns), uvec2(keys_of_row.first, 0), bvec2(is_segment));
-    Words values = advance_words(push.values, first, WORDS_PER_VALUE);
-    Words top_values = advance_words(push.top_values, workgroup_index(), push.k * WORDS_PER_VALUE);
-    for (uint i = invocation_index(); i < k * WORDS_PER_VALUE; i += WORKGROUP_SIZE) {
-        Words value = advance_words(values, s_positions[i / WORDS_PER_VALUE], WORDS_PER_VALUE);
-        top_values.word[i] = value.word[i % WORDS_PER_VALUE];
-    }
+    move_values(first, k);
 }
