@@ -56,6 +56,8 @@ pub struct Recorder<'d> {
     functions_data: AddressRange,
     budget: Option<&'d mut dyn SubmissionSplitter>,
     trace: Option<&'d dyn Trace>,
+    /// The pipelines of dispatches so far, if they are asked for.
+    pub(crate) bound: Option<Vec<Pipeline>>,
     pub(super) phases: Phases<'d>,
 }
 
@@ -96,6 +98,7 @@ impl<'d> Recorder<'d> {
             functions_data: AddressRange::NONE,
             budget: None,
             trace: None,
+            bound: None,
             phases: Phases::default(),
         }
     }
@@ -284,6 +287,7 @@ impl<'d> Recorder<'d> {
     }
 
     fn trace_dispatch(&mut self, pipeline: &Pipeline, block: &PushBlock, workgroups: Workgroups) {
+        self.bound.iter_mut().for_each(|bound| bound.push(pipeline.clone()));
         let (kernel, ranges) = (pipeline.kernel(), block.ranges());
         let constants = &pipeline.specialization().constants;
         self.trace(Command::Dispatch { kernel, ranges, workgroups, constants });

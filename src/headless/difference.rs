@@ -34,7 +34,7 @@ impl Gpu {
         numbers: &'a [u8],
         result: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         let count = row_count(numbers, config.row_size(), config.element_type().size().min(4) as u64)?;
         let result = result_of(result, config.result_size(count), "the result")?;
         let inputs = [("source", numbers)];

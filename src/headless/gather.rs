@@ -49,7 +49,7 @@ impl Gpu {
         indices: &'a [u32],
         result: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         row_count(source, config.element_size(), config.element_size().min(4))?;
         let count = indices.len() as u64;
         let result = result_of(result, count.saturating_mul(config.element_size()), "the result")?;

@@ -93,7 +93,7 @@ impl Gpu {
         let key_size = config.key_size();
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
         let counts = [count_of(keys[0])?, count_of(keys[1])?];
-        let plan = self.plan(config.large_counts_for(counts[0] + counts[1]))?;
+        let plan = self.declared(config.large_counts_for(counts[0] + counts[1]))?;
         check_values(config.value_size(), counts[0], values[0])?;
         check_values(config.value_size(), counts[1], values[1])?;
         let count = counts[0] + counts[1];

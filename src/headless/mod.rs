@@ -58,9 +58,11 @@ pub(crate) use sort_stream::{KeyOrder, merge_parts};
 pub use sort_stream::{SortPhase, SortProgress, SortStream};
 pub use top_k::{TopKBytes, TopKRows};
 
-use crate::device::{BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Recorder, Trace};
+use crate::device::{
+    BufferRange, Capabilities, Device, DeviceIdentity, OpenOptions, Pipeline, Recorder, Trace,
+};
 use crate::error::{Error, Result};
-use crate::primitives::{Config, Number, Plan};
+use crate::primitives::{Config, Number, Plan, Primitive};
 use commands::Commands;
 use copies::{Copies, CopyQueue};
 use memory::Memory;
@@ -253,7 +255,31 @@ impl Gpu {
     /// # Errors
     /// Those of [`Plan::new`].
     pub fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
-        self.plans.get(config, || Plan::new(&self.device, config))
+        let plan = self.declared(config)?;
+        Pipeline::compile_all(&self.device, plan.pipelines())?;
+        Ok(plan)
+    }
+
+    /// As [`Self::plan`], without compiling: of pipelines that a recording on slices may bind, those are compiled that it binds.
+    #[doc(hidden)]
+    pub fn declared<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
+        self.plans.get(config, || Plan::declare(&self.device, config))
+    }
+
+    /// Compiles the pipelines that a recording of a plan binds, submits it, and waits.
+    ///
+    /// # Safety
+    /// As [`Self::submit`].
+    unsafe fn submit_plan<P: Primitive>(
+        &self,
+        plan: &Plan<P>,
+        buffers: &P::Buffers,
+        count: impl Into<P::Count>,
+    ) -> Result<()> {
+        let count = count.into();
+        plan.compile_for(buffers, count)?;
+        // SAFETY: as the caller promises.
+        unsafe { self.submit(|recorder| plan.record(recorder, buffers, count)) }.map(drop)
     }
 
     /// Allocates a buffer of `size` bytes, rounded up to whole words, with all usage flags that plans need; contents undefined. One that is larger

@@ -164,7 +164,7 @@ impl Gpu {
         data: &'a [u8],
         reduced: &'a mut ReducedBytes,
     ) -> Result<Prepared<'a>> {
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         let value_size = config.element_type().map_or(4, ElementType::size) as u64;
         let count = row_count(rows, config.source_size(), value_size)?;
         let segments_size = segments.len() as u64;

@@ -81,7 +81,7 @@ impl Gpu {
         }
         let count = row_count(elements, config.element_size(), config.element_size().min(4))?;
         let inputs = [("elements", elements)];
-        let slices = self.slices(self.plan(config)?, RunLengthBuffers::default(), count, &inputs)?;
+        let slices = self.slices(self.declared(config)?, RunLengthBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
             let encoded = slices.run(&inputs)?;
             let run_count = u64::from(encoded.read::<u32>("result_count", 1)?[0]);
@@ -120,7 +120,7 @@ impl Gpu {
                 return Err(Error::ValueCountMismatch { key_count: run_count, value_count });
             }
         }
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         plan.check_count(run_count)?;
         let count = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
         at_most(count, u32::MAX.into(), "a decoding of runs")?;

@@ -85,7 +85,7 @@ impl Gpu {
         let segments = bytemuck::cast_slice(inputs.segments);
         let inputs = [("source", elements), ("segments", segments), ("functions_data", data)];
         let buffers = ScanBuffers::default().initial(initial);
-        let slices = self.slices(self.plan(config)?, buffers, count, &inputs)?;
+        let slices = self.slices(self.declared(config)?, buffers, count, &inputs)?;
         let words = slices.size("destination") / 4;
         slices.run(&inputs)?.read("destination", words)
     }
@@ -107,13 +107,12 @@ impl Gpu {
         }
         let size = usize::try_from(count.saturating_mul(config.row_size())).unwrap_or(usize::MAX);
         let [source, result] = [self.checked(source, 0, size)?, self.checked(result, 0, size)?];
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
         let buffers = ScanBuffers::new(source.addresses(), result.addresses(), scratch_range(&scratch))
             .initial(initial_value);
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        Ok(())
+        unsafe { self.submit_plan(&plan, &buffers, count) }
     }
 
     /// Prepares [`Self::scan_bytes`]: creates the plan, and computes the size of the memory, before any is allocated.
@@ -132,7 +131,7 @@ impl Gpu {
             initial = InitialValue::of_bytes(config.element_type().unwrap_or(ElementType::U32), row)?;
             config = config.with_initial();
         }
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         let value_size = config.element_type().map_or(4, ElementType::size) as u64;
         let count = row_count(rows, config.row_size(), value_size)?;
         let buffers = ScanBuffers::default().initial(initial);

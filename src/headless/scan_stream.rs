@@ -269,8 +269,8 @@ impl ChunkedScan {
             (None, Some(_)) => config = config.segments(SegmentsBy::Offsets),
             (None, None) => {}
         }
-        let fresh = gpu.plan(config)?;
-        let continued = if whole.is_none() { Some(gpu.plan(config.unsegmented())?) } else { None };
+        let fresh = gpu.declared(config)?;
+        let continued = if whole.is_none() { Some(gpu.declared(config.unsegmented())?) } else { None };
         let scratch_size = |plan: &Arc<ScanPlan>| plan.scratch_requirements(rows + EDGES).size;
         let scratch_sizes = [continued.as_ref().map_or(0, scratch_size), scratch_size(&fresh)];
         let row_size = config.row_size();
@@ -419,6 +419,7 @@ impl ChunkedScan {
             if !is_continued {
                 buffers = buffers.initial(self.initial).segments(offsets.unwrap_or_default());
             }
+            plan.compile_for(&buffers, rows.end - rows.start)?;
             plan.record(recorder, &buffers, rows.end - rows.start)?;
         }
         recorder.end();

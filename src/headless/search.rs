@@ -92,7 +92,7 @@ impl Gpu {
         let key_size = config.key_size();
         let count_of = |keys| row_count(keys, key_size, key_size.min(4));
         let counts = (count_of(sorted)?, count_of(needles)?);
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         if let Some(lengths) = config.row_lengths() {
             let of = |keys, length: u32| row_count(keys, key_size * u64::from(length), key_size);
             if of(sorted, lengths[0])? != of(needles, lengths[1])? {

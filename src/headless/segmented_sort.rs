@@ -139,7 +139,7 @@ impl Gpu {
             }
         };
         // Slices are sorted in place, whatever the form of a recording.
-        let plan = self.plan(config.in_place())?;
+        let plan = self.declared(config.in_place())?;
         let counts = (count, segment_count);
         let of_segments = [("segments", begins), ("segment_ends", ends)];
         let of_segments = of_segments.map(|(name, indices)| (name, bytemuck::cast_slice(indices)));

@@ -180,7 +180,7 @@ impl Gpu {
         let inputs = inputs.clone();
         let count = inputs.count(&config)?;
         let config = config.large_counts_for(count);
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         plan.check_count(count)?;
         let flags: Cow<'a, [u8]> = match inputs.flags {
             Flags::None => Cow::Borrowed(&[]),

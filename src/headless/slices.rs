@@ -114,7 +114,7 @@ impl<'a, P: Primitive> Slices<'a, P> {
         })?;
         let Self { gpu, plan, buffers, count, arguments, .. } = self;
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { gpu.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
+        unsafe { gpu.submit_plan(&plan, &buffers, count) }?;
         Ok(Completed { gpu, arguments, memory })
     }
 }

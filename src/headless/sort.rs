@@ -96,7 +96,7 @@ impl Gpu {
         let elements = bytemuck::cast_slice(elements);
         let count = row_count(elements, config.source_size(), 4)?;
         let inputs = [("keys", elements), ("functions_data", data)];
-        let slices = self.slices(self.plan(config)?, SortBuffers::default(), count, &inputs)?;
+        let slices = self.slices(self.declared(config)?, SortBuffers::default(), count, &inputs)?;
         slices.run(&inputs)?.read("values", count)
     }
 
@@ -151,7 +151,7 @@ impl Gpu {
         // Slices are sorted in place, whatever the form of a recording.
         let config = config.in_place();
         let count = check_bytes(&config, keys.bytes(), values)?;
-        let plan = self.plan(config.large_counts_for(count))?;
+        let plan = self.declared(config.large_counts_for(count))?;
         let inputs = [("keys", keys.bytes()), ("values", &*values)];
         let slices = self.slices(plan, SortBuffers::default(), count, &inputs)?;
         Ok(slices.sorted(config, keys, values, None))
@@ -169,14 +169,13 @@ impl Gpu {
         let size = |bytes: u64| usize::try_from(count.saturating_mul(bytes)).unwrap_or(usize::MAX);
         let keys = self.checked(keys, 0, size(config.key_size()))?;
         let values = values.map(|values| self.checked(values, 0, size(config.value_size()))).transpose()?;
-        let plan = self.plan(config.large_counts_for(count))?;
+        let plan = self.declared(config.large_counts_for(count))?;
         plan.check_count(count)?;
         let scratch = self.allocate_scratch(plan.scratch_requirements(count).size)?;
         let buffers = SortBuffers::new(keys.addresses(), scratch_range(&scratch))
             .values(values.as_ref().map(BufferRange::addresses).unwrap_or_default());
         // SAFETY: the buffers are this device's, live until `submit` has waited, and borrowed for this alone.
-        unsafe { self.submit(|recorder| plan.record(recorder, &buffers, count)) }?;
-        Ok(())
+        unsafe { self.submit_plan(&plan, &buffers, count) }
     }
 }
 

@@ -103,7 +103,7 @@ impl Gpu {
             let reason = "an argsort moves no structures: Gpu::argsort_structures returns its indices";
             return Err(Error::Unsupported { reason });
         }
-        let plan = self.plan(config.in_place())?;
+        let plan = self.declared(config.in_place())?;
         let count = row_count(structures, config.structure_size(), 4)?;
         let inputs = [("structures", &*structures), ("functions_data", data)];
         let slices = self.slices(plan, StructureSortBuffers::default(), count, &inputs)?;
@@ -137,7 +137,7 @@ impl Gpu {
             let reason = "Gpu::argsort_structures takes a StructureSortConfig::argsort";
             return Err(Error::Unsupported { reason });
         }
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         let count = row_count(structures, config.structure_size(), 4)?;
         let indices = result_of(bytemuck::cast_slice_mut(indices), count.saturating_mul(4), "the indices")?;
         let inputs = [("structures", structures), ("functions_data", data)];

@@ -192,7 +192,7 @@ impl Gpu {
         rows: TopKRows<'a>,
         top: &'a mut TopKBytes,
     ) -> Result<Prepared<'a>> {
-        let plan = self.plan(config)?;
+        let plan = self.declared(config)?;
         let key_size = config.source_size();
         let result_counts = rows.result_counts(&config, keys)?;
         let (count, key_count) = if config.has_segments() {

@@ -330,8 +330,7 @@ impl<'g> ChunkSort<'g> {
         let [keys, values] = [KEYS, VALUES].map(|array| range(array).addresses());
         let buffers = SortBuffers::new(keys, scratch_range(&self.scratch)).values(values);
         // SAFETY: the buffers are this device's, live until `submit` has waited, and used by nothing else.
-        unsafe { self.gpu.submit(|recorder| self.plan.record(recorder, &buffers, chunk.count)) }?;
-        Ok(())
+        unsafe { self.gpu.submit_plan(&self.plan, &buffers, chunk.count) }
     }
 
     /// Writes the only chunk to the sinks.

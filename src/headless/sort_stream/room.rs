@@ -45,7 +45,7 @@ impl<'g> Room<'g> {
         let max_count = if self.config.begins_as_indices() { SortPlan::MAX_COUNT } else { u64::MAX };
         let max_count = max_count.min(self.max_size / self.sizes[0]);
         let Some(count) = count.filter(|&count| count <= max_count) else { return Ok(None) };
-        let plan = self.gpu.plan(self.config.large_counts_for(count))?;
+        let plan = self.gpu.declared(self.config.large_counts_for(count))?;
         // More keys than the algorithm takes are no chunks of it.
         let is_limited = plan.max_count() < SortPlan::MAX_COUNT;
         if !is_limited && !self.fits(&plan, count, 1) {

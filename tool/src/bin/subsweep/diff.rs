@@ -63,7 +63,7 @@ impl Run for DiffArgs {
             false => TableShape::Grid { rows, columns: config.result_column_count() as usize },
         };
         // Before anything is written: the device may lack the type.
-        gpu.plan(config)?;
+        gpu.declared(config)?;
         let [mut output] = outputs.begin()?;
         output.write_bytes(&header(format, element, shape))?;
         // Later chunks begin with the last row of the one before, whose difference has been written.

@@ -249,7 +249,7 @@ impl SortArgs {
 
         let gpu = device::open(common)?;
         // Before anything is written: the device may lack the type.
-        gpu.plan(config)?;
+        gpu.declared(config)?;
         let [mut output] = outputs.begin()?;
         let written = if self.argsort { ElementType::U32 } else { element };
         output.write_bytes(&table::header(format, written, shape))?;

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::thread;
 
 use libtest_mimic::Failed;
-use subsweep::Error;
 use subsweep::ash::vk;
-use subsweep::sort::SortPlan;
+use subsweep::sort::{SortConfig, SortPlan};
+use subsweep::{ElementType, Error};
 use subsweep_tool::harness::PolicyName;
 
 use super::super::sorts;
@@ -44,6 +44,26 @@ pub fn once() -> Result<(), Failed> {
     assert!(plans.iter().all(Result::is_ok));
     drop(plans);
     super::expect_alive(&before)?;
+    super::close(Some(opened))
+}
+
+/// Work on slices compiles what its recording binds, and a plan all.
+pub fn bound() -> Result<(), Failed> {
+    let opened = Opened::new(false, WHOLE)?;
+    let (gpu, config) = (&opened.gpu, SortConfig::keys(ElementType::U32));
+    let mut keys = [3u32, 1, 2];
+    // One workgroup sorts them.
+    let (sorted, created) = creations(|| gpu.sort(config, &mut keys));
+    sorted?;
+    assert_eq!((keys, created), ([1, 2, 3], 1));
+    let (plan, created) = creations(|| gpu.plan(config));
+    let plan = plan?;
+    assert!(created > 1);
+    assert_eq!(created, distinct(&plan) - 1);
+    let (sorted, created) = creations(|| gpu.sort(config, &mut vec![7u32; 100_000]));
+    sorted?;
+    assert_eq!(created, 0);
+    drop(plan);
     super::close(Some(opened))
 }
 
