@@ -8,6 +8,7 @@ pub mod arguments;
 #[cfg(test)]
 mod command_table;
 pub mod difference;
+mod few_tiles;
 mod functions;
 pub mod gather;
 pub mod histogram;
@@ -28,6 +29,7 @@ pub mod top_k;
 pub mod tuning;
 
 pub use crate::element::{Bf16, ElementType, F16, FloatOrder, Number, NumberKind};
+pub use few_tiles::FewTiles;
 pub use functions::{FunctionModule, Functions};
 pub use look_back::LookBack;
 #[cfg(feature = "headless")]

@@ -30,13 +30,10 @@ static void sums(const Host *host, const SubsweepDevice *device) {
     SubsweepReduceInfo info = {.count = {.count = COUNT}};
     Arrays arrays = {.host = host};
     Memory *values = array(&arrays, 4 * COUNT);
-    Memory *keys = array(&arrays, 4 * COUNT);
-    Memory *results = array(&arrays, 4 * COUNT + 4);
-    Memory *unique = array(&arrays, 4 * COUNT);
-    uint32_t sum = 0, even = 0, least = 0, greatest = 0, run_sum = 0, runs = 0, i;
+    Memory *results = array(&arrays, 4 * COUNT);
+    uint32_t sum = 0, even = 0, least = 0, greatest = 0, i;
     for (i = 0; i < COUNT; i++) {
         values->words[i] = number(i) % 3000;
-        keys->words[i] = i / 7 % 5;
         sum += values->words[i];
         even += i % 2 == 0 ? values->words[i] : 0;
         least = values->words[i] < values->words[least] ? i : least;
@@ -82,10 +79,26 @@ static void sums(const Host *host, const SubsweepDevice *device) {
         }
     }
     EXPECT(i >= COUNT);
-    of_plan.row_length = 0;
+    arrays_destroy(&arrays, __LINE__);
+}
 
-    of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
-    of_plan.flags = 0;
+/* Of runs of keys, and of segments. */
+static void sums_of_runs(const Host *host, const SubsweepDevice *device) {
+    SubsweepReducePlanCreateInfo of_plan = {.element_type = SUBSWEEP_ELEMENT_TYPE_U32,
+                                            .scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD,
+                                            .column_count = 1};
+    SubsweepReduceInfo info = {.count = {.count = COUNT}};
+    Arrays arrays = {.host = host};
+    Memory *values = array(&arrays, 4 * COUNT);
+    Memory *keys = array(&arrays, 4 * COUNT);
+    Memory *results = array(&arrays, 4 * COUNT + 4);
+    Memory *unique = array(&arrays, 4 * COUNT);
+    uint32_t run_sum = 0, runs = 0, i;
+    for (i = 0; i < COUNT; i++) {
+        values->words[i] = number(i) % 3000;
+        keys->words[i] = i / 7 % 5;
+    }
+    info.source = all(values);
     of_plan.runs = SUBSWEEP_REDUCE_RUNS_KEYS32;
     info.destination = part(results, 4, 4 * COUNT);
     info.segments = all(keys);
@@ -172,6 +185,11 @@ static void refuse_reductions(const SubsweepDevice *device, VkCommandBuffer comm
     subsweep_plan_destroy(plan);
 }
 
+static void all_sums(const Host *host, const SubsweepDevice *device) {
+    sums(host, device);
+    sums_of_runs(host, device);
+}
+
 int main(void) {
-    return test(COUNT, sums, refuse_reductions);
+    return test(COUNT, all_sums, refuse_reductions);
 }

@@ -11,8 +11,8 @@
 //! statuses of groups of 32 tiles follow those of the tiles. For an indirect count, a dispatch first writes the number
 //! of tiles; the state is sized and cleared for the maximum.
 //!
-//! A few tiles (`ScanPolicy::stateless_tiles`) take one dispatch of `downsweep.comp` and no state: each workgroup reduces
-//! all elements before its tile.
+//! A few tiles (`ScanPolicy::few`) take one dispatch of `downsweep.comp` and no state: each workgroup reduces all elements
+//! before its tile.
 
 use super::config::{Direction, ScanBuffers, ScanConfig, ScanKind};
 use super::operator::Modules;
@@ -34,8 +34,9 @@ const GROUP_TILES: u64 = 32;
 #[derive(Debug)]
 pub(super) struct Chained {
     tile_items: u32,
-    /// Tiles up to which there is no state.
-    stateless_tiles: u32,
+    /// Those of the tiles without state, and the most elements of these.
+    few_tile_items: u32,
+    max_few: u64,
     /// Bytes of a tile's statuses: one word for each half word of an aggregate.
     status_size: u64,
     has_fixed_tree: bool,
@@ -78,7 +79,7 @@ impl Chained {
         kernel: &'static Kernel,
     ) -> Result<Self> {
         let Modules { downsweep, constants: operator, result_constants, shape, .. } = config.modules()?;
-        let pipeline = |kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
+        let pipeline = |policy: &ScanPolicy, kernel, quad_access: bool, look_back: &[(&'static str, u32)]| {
             let tile = policy.tile_constants(shape);
             let constants = [
                 ("QUAD_ACCESS", quad_access.into()),
@@ -91,16 +92,18 @@ impl Chained {
         };
         let look_back =
             [&[("FIXED_TREE", policy.fixed_tree.into())][..], &policy.look_back.constants()].concat();
-        let stateless: &[_] = if policy.stateless_tiles > 1 { &[("REDUCES_BEFORE", 1)] } else { &[] };
+        let (few, max_few) = policy.for_few();
+        let stateless: &[_] = if policy.few.is_some() { &[("REDUCES_BEFORE", 1)] } else { &[] };
         let access = |quad_access| {
             Ok(AccessPipelines {
-                stateless: pipeline(downsweep, quad_access, stateless)?,
-                chained: pipeline(kernel, quad_access, &look_back)?,
+                stateless: pipeline(&few, downsweep, quad_access, stateless)?,
+                chained: pipeline(policy, kernel, quad_access, &look_back)?,
             })
         };
         Ok(Self {
             tile_items: policy.tile_items(),
-            stateless_tiles: policy.stateless_tiles,
+            few_tile_items: few.tile_items(),
+            max_few,
             status_size: 2 * config.row_size(),
             has_fixed_tree: policy.fixed_tree,
             row_size: config.row_size(),
@@ -139,10 +142,10 @@ impl Chained {
 
     /// Size of the state, bytes; none for one tile or a few.
     fn state_size(&self, count: u64) -> u64 {
-        let tile_count = self.tile_count(count);
-        if tile_count <= self.stateless_tiles.into() {
+        if count <= self.max_few {
             return 0;
         }
+        let tile_count = self.tile_count(count);
         let group_count = if self.has_fixed_tree { tile_count.div_ceil(GROUP_TILES) } else { 0 };
         (tile_count + group_count).saturating_mul(self.status_size).saturating_add(TICKET_SIZE)
     }
@@ -194,7 +197,9 @@ impl Algorithm<Scan> for Chained {
                 reason: "the chained scan may read a tile again; scan out of place, or by reduce-then-scan",
             });
         }
-        let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), self.tile_items)?;
+        let is_few = count.max() <= self.max_few;
+        let tile_items = if is_few { self.few_tile_items } else { self.tile_items };
+        let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), tile_items)?;
         recorder.check_workgroups(tile_count.into())?;
         let access = self.access(buffers, count);
         recorder.phase(c"level args");
@@ -205,12 +210,12 @@ impl Algorithm<Scan> for Chained {
         if state.size > 0 || updates {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
-        let grid = TileGrid { tile_items: self.tile_items, column_count: 1 };
+        let grid = TileGrid { tile_items, column_count: 1 };
         let levels = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, levels)?;
         let indirect_tiles = workgroups.indirect_tiles();
         recorder.phase(c"chained");
-        if tile_count <= self.stateless_tiles {
+        if is_few {
             let push = push::ScanDownsweep {
                 source,
                 destination,

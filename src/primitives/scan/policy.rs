@@ -12,7 +12,8 @@ use crate::device::{Capabilities, Device, Pipeline, PipelineOptions};
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::kernels::Kernel;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, LookBack, QUADS_OR_WORDS, check_workgroup, write_subgroups};
+use crate::primitives::{Choice, FewTiles, LookBack, QUADS_OR_WORDS, check_workgroup, write_subgroups};
+use crate::sort::TileShape;
 
 /// Storage of tile aggregates between up-sweep and down-sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,9 +48,10 @@ pub struct ScanPolicy {
     pub fixed_tree: bool,
     /// Look-back of the chained scan.
     pub look_back: LookBack,
-    /// Tiles, 1 to 256, up to which a chained scan has no look-back, no state and one dispatch: each workgroup reduces all
-    /// elements before its tile itself. 1 for sums and products of floats, whose order that would change.
-    pub stateless_tiles: u32,
+    /// Tiles for few elements, at least those of a tile, of which a chained scan has no look-back, no state and one dispatch:
+    /// each workgroup reduces all elements before its tile itself. `None` for a single tile of the others. None for sums and
+    /// products of floats, whose order that would change.
+    pub few: Option<FewTiles>,
     /// Whether kernels access full tiles by quads and the last one by words, with a branch. Otherwise they access all
     /// tiles by quads if the elements fill whole quads, else by words.
     pub mixed_access: bool,
@@ -97,14 +99,7 @@ impl ScanPolicy {
         config: &ScanConfig,
     ) -> Self {
         let KernelShape {
-            workgroup_size,
-            items,
-            packs_per_run,
-            subgroup_size,
-            mixed_access,
-            look_back,
-            stateless_tiles,
-            ..
+            workgroup_size, items, packs_per_run, subgroup_size, mixed_access, look_back, ..
         } = tuned;
         let shape = config.row_shape();
         let (pack, words) = (shape.items_per_pack(), shape.element_words.max(1));
@@ -120,7 +115,7 @@ impl ScanPolicy {
             _ => [workgroup_size, items, run],
         };
         let tiled = Self::tiled(workgroup_size, items, run);
-        let tiled = Self { subgroup_size, mixed_access, look_back, stateless_tiles, ..tiled };
+        let tiled = Self { subgroup_size, mixed_access, look_back, ..tiled };
         tiled.with_algorithm(algorithm).reproducible(config)
     }
 
@@ -144,7 +139,7 @@ impl ScanPolicy {
             subgroup_size: None,
             fixed_tree: false,
             look_back: Self::LOOK_BACK,
-            stateless_tiles: 1,
+            few: None,
             mixed_access: true,
         }
     }
@@ -152,8 +147,15 @@ impl ScanPolicy {
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: ScanAlgorithm, capabilities: &Capabilities, config: &ScanConfig) -> Self {
         let words = [config.row_shape().element_words, 0];
-        let tuned = tuning::shape_of(capabilities, Self::part(algorithm, config), words);
-        Self::of_shape(algorithm, tuned, capabilities, config)
+        let tuned = |part| tuning::shape_of(capabilities, part, words);
+        let of_shape = |shape| Self::of_shape(algorithm, shape, capabilities, config);
+        let policy = of_shape(tuned(Self::part(algorithm, config)));
+        let (tuned, few) = (tuned(TunedPart::ChainedScanFew), of_shape(tuned(TunedPart::ChainedScanFew)));
+        let has_few = algorithm == ScanAlgorithm::Chained && !config.rounds();
+        Self {
+            few: FewTiles::new(&tuned, [few.workgroup_size, few.items_per_invocation]).filter(|_| has_few),
+            ..policy
+        }
     }
 
     /// A policy for sums and products of floats that have the same bits on every device that keeps denormals: the order
@@ -182,6 +184,7 @@ impl ScanPolicy {
         if algorithm.needs_power_of_two() {
             self.workgroup_size = power_of_two_within(self.workgroup_size);
         }
+        self.few = self.few.filter(|_| algorithm == ScanAlgorithm::Chained);
         self
     }
 
@@ -189,9 +192,7 @@ impl ScanPolicy {
     /// then always looks back.
     pub fn reproducible(mut self, config: &ScanConfig) -> Self {
         self.fixed_tree |= self.algorithm == ScanAlgorithm::Chained && config.rounds();
-        if config.rounds() {
-            self.stateless_tiles = 1;
-        }
+        self.few = self.few.filter(|_| !config.rounds());
         self
     }
 
@@ -207,8 +208,6 @@ impl ScanPolicy {
         with_subgroup_size(size: u32) => subgroup_size = Some(size);
         /// The policy with another look-back of the chained scan.
         with_look_back(look_back: LookBack) => look_back = look_back;
-        /// The policy with chained scans of up to `tiles` tiles in one dispatch without look-back.
-        with_stateless_tiles(tiles: u32) => stateless_tiles = tiles;
         /// The policy with a fixed order of additions in the chained scan.
         with_fixed_tree() => fixed_tree = true;
     }
@@ -237,6 +236,13 @@ impl ScanPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
+    /// The policy of the scan of few tiles, and the most elements of those.
+    pub(super) fn for_few(&self) -> (Self, u64) {
+        let Some(few) = self.few else { return (*self, self.tile_items().into()) };
+        let TileShape { workgroup_size, items_per_invocation } = few.tile;
+        (Self { workgroup_size, items_per_invocation, few: None, ..*self }, few.max_count())
+    }
+
     pub(crate) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
         let require = PolicyConflict::check;
         for (field, value) in [
@@ -252,11 +258,14 @@ impl ScanPolicy {
         }
         check_workgroup(self.workgroup_size, capabilities)?;
         self.look_back.check()?;
-        PolicyConflict::check_range("stateless_tiles", self.stateless_tiles, 1..=256)?;
-        require(
-            self.stateless_tiles == 1 || !config.rounds(),
-            "sums and products of floats always look back, in a fixed order: stateless_tiles is 1",
-        )?;
+        if let Some(few) = self.few {
+            let (policy, max_count) = self.for_few();
+            few.check()?;
+            require(max_count >= self.tile_items().into(), "few tiles hold at least a tile of the others")?;
+            let rule = "sums and products of floats always look back, in a fixed order: no few tiles";
+            require(!config.rounds(), rule)?;
+            policy.check(config, capabilities)?;
+        }
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;
         // Three words take the space of four. Every algorithm may reduce tiles by subgroups.
         let shape = config.row_shape();
@@ -346,9 +355,7 @@ impl fmt::Display for ScanPolicy {
         }
         if *algorithm == ScanAlgorithm::Chained {
             self.look_back.write(f, Self::LOOK_BACK.spin_limit)?;
-            if self.stateless_tiles > 1 {
-                write!(f, ", up to {} tiles without state", self.stateless_tiles)?;
-            }
+            self.few.map_or(Ok(()), |few| few.write(f, "elements without look-back"))?;
         }
         if !self.mixed_access && self.sums == SumsPlacement::Scratch {
             f.write_str(QUADS_OR_WORDS)?;

@@ -167,6 +167,8 @@ pub struct Select {
     /// Of elements and of values of more than two words.
     gathers: [Option<GatherPlan>; 2],
     level_args: Option<LevelArgsWriter>,
+    /// The selection of few elements, and the most of these.
+    few: Option<(Box<Self>, u64)>,
 }
 
 /// The counts of tiles.
@@ -226,8 +228,10 @@ impl Select {
 
     fn state_size(&self, count: u64) -> u64 {
         let tiles = self.tile_count(count);
+        // Room for all few tiles, whatever the count.
+        let of_few = self.few.as_ref().map_or(0, |(few, max)| few.state_size(*max));
         match self.algorithm {
-            SelectAlgorithm::Chained => look_back::state_size(tiles, 1),
+            SelectAlgorithm::Chained => look_back::state_size(tiles, 1).max(of_few),
             SelectAlgorithm::ReduceThenScan if tiles == 1 => 0,
             SelectAlgorithm::ReduceThenScan => tiles * self.config.counts_size(),
         }
@@ -287,7 +291,11 @@ impl Primitive for Select {
             (words > 0).then(|| GatherPlan::declare(device, gather)).transpose()
         };
         let [elements, values] = config.gathered();
+        let few = policy.few.zip(policy.for_few());
+        let few =
+            few.map(|(few, policy)| Ok((Box::new(Self::declare(device, config, &policy)?), few.max_count())));
         Ok(Self {
+            few: few.transpose()?,
             config: *config,
             algorithm: policy.algorithm,
             tile_items: policy.tile_items(),
@@ -308,11 +316,12 @@ impl Primitive for Select {
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
-        std::iter::once(self as _)
+        std::iter::once(self as _).chain(self.few.iter().map(|(few, _)| &**few as _))
     }
 
-    fn algorithm(&self, _: &SelectConfig, _: u64) -> Option<&dyn Recordable<Self>> {
-        Some(self)
+    fn algorithm(&self, _: &SelectConfig, max: u64) -> Option<&dyn Recordable<Self>> {
+        let few = self.few.as_ref().filter(|(_, max_few)| max <= *max_few);
+        Some(few.map_or(self, |(few, _)| &**few))
     }
 
     fn check_count(&self, config: &SelectConfig, count: u64) -> Result<()> {

@@ -7,8 +7,9 @@ use crate::device::Capabilities;
 use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
-use crate::primitives::{Choice, ElementType, LookBack, check_subgroups, write_subgroups};
+use crate::primitives::{Choice, ElementType, FewTiles, LookBack, check_subgroups, write_subgroups};
 use crate::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
+use crate::sort::TileShape;
 
 named! {
     /// Algorithm of a selection.
@@ -60,6 +61,8 @@ pub struct SelectPolicy {
     pub subgroup_size: Option<u32>,
     /// Look-back of [`SelectAlgorithm::Chained`].
     pub look_back: LookBack,
+    /// Tiles of [`SelectAlgorithm::Chained`] for few elements; `None` for none.
+    pub few: Option<FewTiles>,
     /// Tiles up to which each workgroup of a compaction adds up the counts of all tiles itself, in place of a scan of them;
     /// 0 for none.
     pub summed_tiles: u32,
@@ -95,8 +98,13 @@ impl SelectPolicy {
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SelectAlgorithm, capabilities: &Capabilities, config: &SelectConfig) -> Self {
         let words = [config.kept_words(), 0];
-        let tuned = tuning::shape_of(capabilities, Self::part(algorithm), words);
-        Self::of_shape(algorithm, tuned, capabilities, config)
+        let tuned = |part| tuning::shape_of(capabilities, part, words);
+        let of_shape = |shape| Self::of_shape(algorithm, shape, capabilities, config);
+        let policy = of_shape(tuned(Self::part(algorithm)));
+        let (tuned, few) = (tuned(TunedPart::ChainedSelectFew), of_shape(tuned(TunedPart::ChainedSelectFew)));
+        let few = FewTiles::new(&tuned, [few.workgroup_size, few.items_per_invocation])
+            .filter(|_| algorithm == SelectAlgorithm::Chained);
+        Self { few, ..policy }
     }
 
     /// The tuned part of the selections by an algorithm.
@@ -136,6 +144,7 @@ impl SelectPolicy {
             items_per_invocation,
             subgroup_size: None,
             look_back,
+            few: None,
             summed_tiles: 0,
             scan,
         }
@@ -159,6 +168,13 @@ impl SelectPolicy {
         self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
+    /// The policy of the selection of few elements.
+    pub(super) fn for_few(&self) -> Option<Self> {
+        let FewTiles { tile: TileShape { workgroup_size, items_per_invocation }, window, .. } = self.few?;
+        let look_back = LookBack { window, ..self.look_back };
+        Some(Self { workgroup_size, items_per_invocation, look_back, few: None, ..*self })
+    }
+
     pub(super) fn check(&self, config: &SelectConfig, capabilities: &Capabilities) -> Result<()> {
         check_subgroups(self.workgroup_size, self.subgroup_size, capabilities)?;
         self.look_back.check()?;
@@ -166,6 +182,12 @@ impl SelectPolicy {
         // Counts within a tile have 16 bits.
         PolicyConflict::check_range("the number of elements in a tile", self.tile_items(), 1..=0xffff)?;
         PolicyConflict::check_range("summed_tiles", self.summed_tiles, 0..=1 << 16)?;
+        if let (Some(few), Some(policy)) = (self.few, self.for_few()) {
+            few.check()?;
+            let is_chained = self.algorithm == SelectAlgorithm::Chained;
+            PolicyConflict::check(is_chained, "few is for chained selections")?;
+            policy.check(config, capabilities)?;
+        }
         // The totals of up to a subgroup for every 4 invocations, and compact.comp's four words.
         within("bytes of shared memory", self.workgroup_size + 20, capabilities.shared_memory_size)?;
         if self.scan.algorithm == ScanAlgorithm::Chained {
@@ -194,7 +216,10 @@ impl fmt::Display for SelectPolicy {
         )?;
         write_subgroups(f, *subgroup_size)?;
         match algorithm {
-            SelectAlgorithm::Chained => self.look_back.write(f, Self::SPIN_LIMIT),
+            SelectAlgorithm::Chained => {
+                self.look_back.write(f, Self::SPIN_LIMIT)?;
+                self.few.map_or(Ok(()), |few| few.write(f, "elements"))
+            }
             SelectAlgorithm::ReduceThenScan => {
                 if self.summed_tiles > 0 {
                     write!(f, ", counts of up to {} tiles added up", self.summed_tiles)?;

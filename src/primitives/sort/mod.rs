@@ -22,7 +22,7 @@ pub(crate) mod tuning;
 
 pub use config::{SortBuffers, SortConfig, ValueSize};
 pub use policy::{
-    ChunkCounting, DigitHistogramShape, FewKeys, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape,
+    ChunkCounting, DigitHistogramShape, Matching, Ranking, SortAlgorithm, SortPolicy, TileShape,
 };
 pub(super) use policy::{match_tables_size, shared_tables_size};
 pub use segmented::{
@@ -85,7 +85,7 @@ pub type SortPlan = Plan<Sort>;
 /// | a sort out of place | alternate buffers for more than one pass |
 /// | values of more than 8 bytes | what a sort of keys with indices has, and 4 for each key, of two buffers 8; in place the values; for an indirect count 32 more, in place 64 |
 /// | passes of three kernels | a word per digit and tile, and the scratch of their scan |
-/// | `onesweep` | a word per digit and tile, of [`SortPolicy::few_keys`] for all of its tiles |
+/// | `onesweep` | a word per digit and tile, of [`SortPolicy::few`] for all of its tiles |
 /// | histogram and dispatch arguments | a small amount per pass |
 ///
 /// | commands | |

@@ -61,11 +61,11 @@ impl Onesweep {
     /// The passes over few keys, if the policy has tiles for these, and over more.
     pub(super) fn all(device: &Device, config: &SortConfig, policy: &SortPolicy) -> Result<Vec<Self>> {
         let mut all = Vec::new();
-        if let (Some(few), Some(policy)) = (policy.few_keys, policy.for_few_keys()) {
+        if let (Some(few), Some(policy)) = (policy.few, policy.for_few()) {
             let max_few_keys = Some(few.max_count());
             all.push(Self { max_few_keys, ..Self::new(device, config, &policy)? });
         }
-        let min_tiles = policy.few_keys.map_or(0, |few| few.max_tiles.into());
+        let min_tiles = policy.few.map_or(0, |few| few.max_tiles.into());
         all.push(Self { min_tiles, ..Self::new(device, config, policy)? });
         Ok(all)
     }

@@ -9,7 +9,8 @@ use crate::error::{Error, PolicyConflict, Result, within};
 use crate::primitives::scan::{ScanAlgorithm, ScanConfig, ScanPolicy};
 use crate::primitives::tuning::{self, KernelShape};
 use crate::primitives::{
-    Choice, ElementType, LookBack, QUADS_OR_WORDS, check_subgroups, check_workgroup, write_subgroups,
+    Choice, ElementType, FewTiles, LookBack, QUADS_OR_WORDS, check_subgroups, check_workgroup,
+    write_subgroups,
 };
 
 /// The scan of counts, over the digits of all tiles.
@@ -269,33 +270,6 @@ impl DigitHistogramShape {
     }
 }
 
-/// Tiles of `onesweep` for few keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FewKeys {
-    /// The tile.
-    pub tile: TileShape,
-    /// The window of its look-back.
-    pub window: u32,
-    /// The tiles up to which it is taken.
-    pub max_tiles: u32,
-}
-
-impl FewKeys {
-    /// Up to 4,096 tiles: scratch has room for them whatever the count.
-    const MAX_TILES: u32 = 4096;
-
-    /// Those of a shape; `None` for no tiles.
-    fn new(tuned: &KernelShape) -> Option<Self> {
-        let few = Self { tile: tile(tuned), window: tuned.look_back.window, max_tiles: tuned.few_tiles };
-        (few.max_tiles > 0).then_some(few)
-    }
-
-    /// The maximum of keys.
-    pub fn max_count(&self) -> u64 {
-        u64::from(self.max_tiles) * u64::from(self.tile.tile_items())
-    }
-}
-
 /// Policy of a sort. A tile is `workgroup_size * items_per_invocation` keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -319,7 +293,7 @@ pub struct SortPolicy {
     /// an atomic add in shared memory for each key.
     pub first_in_any_order: bool,
     /// Tiles of `onesweep` for few keys, which would not fill a GPU with the others; `None` for none.
-    pub few_keys: Option<FewKeys>,
+    pub few: Option<FewTiles>,
     /// Tiles up to which the host dispatches the passes of `onesweep` in place itself; an even number of passes runs
     /// then, so that no copy follows. 0 for none: the device decides which passes run.
     pub direct_tiles: u32,
@@ -393,7 +367,8 @@ impl SortPolicy {
             _ => tuning.counted,
         };
         Self {
-            few_keys: FewKeys::new(&tuning.few_keys).filter(|_| algorithm == SortAlgorithm::Onesweep),
+            few: FewTiles::new(&tuning.few, [tuning.few.workgroup_size, tuning.few.items])
+                .filter(|_| algorithm == SortAlgorithm::Onesweep),
             mixed_access: tuning.counted.mixed_access,
             ..Self::of_shape(algorithm, tuned, &tuning.histogram, capabilities)
         }
@@ -422,7 +397,7 @@ impl SortPolicy {
             portion_items: Self::MAX_PORTION_ITEMS,
             max_workgroups: tuned.max_workgroups.filter(|_| algorithm == SortAlgorithm::Onesweep),
             first_in_any_order: tuned.first_in_any_order && algorithm == SortAlgorithm::Onesweep,
-            few_keys: None,
+            few: None,
             direct_tiles: tuned.few_tiles,
             single_workgroup: (algorithm == SortAlgorithm::SingleWorkgroup).then_some(shape),
             large_workgroup: None,
@@ -450,7 +425,7 @@ impl SortPolicy {
             portion_items: Self::MAX_PORTION_ITEMS,
             max_workgroups: None,
             first_in_any_order: false,
-            few_keys: None,
+            few: None,
             direct_tiles: 0,
             single_workgroup: None,
             large_workgroup: None,
@@ -473,11 +448,10 @@ impl SortPolicy {
     }
 
     /// The policy of the passes over few keys.
-    pub(super) fn for_few_keys(&self) -> Option<Self> {
-        let FewKeys { tile: TileShape { workgroup_size, items_per_invocation }, window, .. } =
-            self.few_keys?;
+    pub(super) fn for_few(&self) -> Option<Self> {
+        let FewTiles { tile: TileShape { workgroup_size, items_per_invocation }, window, .. } = self.few?;
         let look_back = LookBack { window, ..self.look_back };
-        Some(Self { workgroup_size, items_per_invocation, look_back, few_keys: None, ..*self })
+        Some(Self { workgroup_size, items_per_invocation, look_back, few: None, ..*self })
     }
 
     /// Keys per tile, for `single-workgroup` those of its workgroup; saturates at [`u32::MAX`].
@@ -558,9 +532,9 @@ impl SortPolicy {
         )?;
         require(self.max_workgroups.is_none() || is_onesweep, "max_workgroups is for onesweep")?;
         require(!self.first_in_any_order || is_onesweep, "first_in_any_order is for onesweep")?;
-        require(self.few_keys.is_none() || is_onesweep, "few_keys is for onesweep")?;
-        if let (Some(few), Some(policy)) = (self.few_keys, self.for_few_keys()) {
-            PolicyConflict::check_range("max_tiles", few.max_tiles, 1..=FewKeys::MAX_TILES)?;
+        require(self.few.is_none() || is_onesweep, "few is for onesweep")?;
+        if let (Some(few), Some(policy)) = (self.few, self.for_few()) {
+            few.check()?;
             // More portions would take more scratch than those of more keys.
             let is_portion = few.max_count() <= self.portion_items.into();
             require(is_portion, "few keys are sorted in one portion")?;
@@ -661,11 +635,7 @@ impl fmt::Display for SortPolicy {
             if self.direct_tiles > 0 {
                 write!(f, ", up to {} tiles without a copy", self.direct_tiles)?;
             }
-            if let Some(few) = self.few_keys {
-                let TileShape { workgroup_size, items_per_invocation } = few.tile;
-                write!(f, "; up to {} keys: workgroup {workgroup_size}, ", few.max_count())?;
-                write!(f, "{items_per_invocation} items per invocation, look-back window {}", few.window)?;
-            }
+            self.few.map_or(Ok(()), |few| few.write(f, "keys"))?;
         }
         if self.ranking == Ranking::CounterScan && !self.mixed_access {
             f.write_str(QUADS_OR_WORDS)?;

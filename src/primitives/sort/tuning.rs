@@ -9,7 +9,7 @@ use crate::primitives::tuning::{self, KernelShape, TunedPart};
 pub(super) struct SortTuning {
     pub(super) onesweep: KernelShape,
     /// Of onesweep's tiles for few keys, up to `few_tiles` of them.
-    pub(super) few_keys: KernelShape,
+    pub(super) few: KernelShape,
     pub(super) radix_8bit: KernelShape,
     /// Of radix-4bit, radix-2bit and the single workgroup.
     pub(super) counted: KernelShape,
@@ -25,7 +25,7 @@ impl SortTuning {
             let shape = |part| shape_of(capabilities, part, words);
             Self {
                 onesweep: shape(TunedPart::Onesweep),
-                few_keys: shape(TunedPart::OnesweepFew),
+                few: shape(TunedPart::OnesweepFew),
                 radix_8bit: shape(TunedPart::Radix8Bit),
                 counted: shape(TunedPart::CountedSort),
                 large_workgroup: shape(TunedPart::LargeWorkgroupSort),
@@ -42,7 +42,7 @@ impl SortTuning {
     }
 
     fn fits(&self, capabilities: &Capabilities) -> bool {
-        let few = Some(of_few_keys(self.few_keys, &self.onesweep)).filter(|shape| shape.few_tiles > 0);
+        let few = Some(of_few_keys(self.few, &self.onesweep)).filter(|shape| shape.few_tiles > 0);
         let matched = [self.onesweep, self.radix_8bit].iter().chain(&few).all(|shape| {
             let KernelShape { matching, subgroup_size, .. } = *shape;
             tile(shape).check_matched(8, 2, matching, subgroup_size, capabilities).is_ok()

@@ -35,12 +35,10 @@ named! {
         SpinLimit = "spin-limit",
         /// The maximum of workgroups, which stride over tiles; 0 for a workgroup per tile.
         MaxWorkgroups = "max-workgroups",
-        /// Tiles up to which dispatches are fewer, of a sort or a selection.
+        /// Tiles up to which dispatches are fewer, of a sort or a selection, or to which those for few elements are taken.
         FewTiles = "few-tiles",
         /// Keys, or words of values, that are loaded together.
         LoadsInFlight = "loads-in-flight",
-        /// Tiles up to which a scan takes no look-back, and no state.
-        StatelessTiles = "stateless-tiles",
         /// Counters in shared memory for each count.
         Copies = "copies",
         /// Steps whose keys are in shared memory.
@@ -62,7 +60,9 @@ impl TuningAxis {
         match self {
             Self::WorkgroupSize => &[64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 1024],
             Self::Items => match part {
-                TunedPart::Scan | TunedPart::ChainedScan => &[4, 8, 12, 16, 24, 32, 48, 64],
+                TunedPart::Scan | TunedPart::ChainedScan | TunedPart::ChainedScanFew => {
+                    &[4, 8, 12, 16, 24, 32, 48, 64]
+                }
                 TunedPart::Onesweep | TunedPart::Radix8Bit => {
                     &[6, 8, 10, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 24]
                 }
@@ -93,6 +93,8 @@ impl TuningAxis {
             Self::MaxWorkgroups => &[0, 132, 264, 528, 1056, 2112],
             Self::FewTiles => match part {
                 TunedPart::OnesweepFew => &[64, 128, 256],
+                TunedPart::ChainedScanFew => &[4, 8, 16, 32],
+                TunedPart::ChainedSelectFew => &[16, 32, 64, 128],
                 _ => &[0, 16, 64, 256, 1024],
             },
             Self::LoadsInFlight => match part {
@@ -101,7 +103,6 @@ impl TuningAxis {
                 }
                 _ => &[1, 2, 4, 8, 16],
             },
-            Self::StatelessTiles => &[1, 4, 8, 16, 32],
             Self::Copies => match part {
                 TunedPart::DigitHistogram => &[1, 2, 4],
                 _ => &[1, 2, 4, 8, 16, 32],
@@ -135,7 +136,6 @@ impl TuningAxis {
             Self::MaxWorkgroups => shape.max_workgroups.unwrap_or(0),
             Self::FewTiles => shape.few_tiles,
             Self::LoadsInFlight => shape.loads_in_flight,
-            Self::StatelessTiles => shape.stateless_tiles,
             Self::Copies => shape.copies,
             Self::SharedSteps => shape.shared_steps,
             Self::Lanes => shape.lanes,
@@ -164,7 +164,6 @@ impl TuningAxis {
             Self::MaxWorkgroups => shape.max_workgroups = some,
             Self::FewTiles => shape.few_tiles = value,
             Self::LoadsInFlight => shape.loads_in_flight = value,
-            Self::StatelessTiles => shape.stateless_tiles = value,
             Self::Copies => shape.copies = value,
             Self::SharedSteps => shape.shared_steps = value,
             Self::Lanes => shape.lanes = value,

@@ -24,16 +24,6 @@ impl Devices {
             Self::All => true,
         }
     }
-
-    /// The narrowest class of a device.
-    pub(super) fn of(capabilities: &Capabilities) -> Self {
-        match (capabilities.generation(), capabilities.architecture()) {
-            (Some(generation), _) => Self::Generation(generation),
-            (None, Some(architecture)) => Self::Architecture(architecture),
-            (None, None) if capabilities.is_cpu() => Self::Cpu,
-            (None, None) => Self::All,
-        }
-    }
 }
 
 /// Condition of a row.

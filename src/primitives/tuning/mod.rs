@@ -13,7 +13,6 @@
 //! - [`TuningAxis::name`], [`TuningAxis::values`]: candidates, of which the library refuses some on some devices; [`TuningAxis::get`] and
 //!   [`TuningAxis::set`] read and change a shape. `None` and `false` are 0.
 //! - [`shape_of`]: the shape in use, to descend from; [`with_shape`]: capabilities whose policies take another.
-//! - [`TuningRow::measured`]: a row for the device, whose `Display` is the row in the syntax of `rows.rs`.
 
 mod algorithms;
 mod axes;
@@ -21,8 +20,6 @@ mod condition;
 mod part;
 mod rows;
 mod shape;
-
-use std::fmt;
 
 pub use algorithms::{AlgorithmRow, ENCODINGS, REDUCTIONS_BY_KEY, SCANS, SELECTIONS, SORTS, algorithm_of};
 pub use axes::TuningAxis;
@@ -35,16 +32,16 @@ use condition::Condition;
 
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct TuningRow<'a> {
+pub struct TuningRow {
     condition: Condition,
     parts: &'static [TunedPart],
     shape: KernelShape,
     /// Workgroup size and items by the limits of the device.
     formula: Option<fn(&Capabilities) -> KernelShape>,
-    source: &'a str,
+    source: &'static str,
 }
 
-impl<'a> TuningRow<'a> {
+impl TuningRow {
     const fn words(mut self, key_words: u32, value_words: u32) -> Self {
         self.condition.words = [Some(key_words), Some(value_words)];
         self
@@ -58,23 +55,6 @@ impl<'a> TuningRow<'a> {
     const fn formula(mut self, formula: fn(&Capabilities) -> KernelShape) -> Self {
         self.formula = Some(formula);
         self
-    }
-
-    /// A row of one part for the generation or architecture of a device, and for keys or elements and values of so many
-    /// words; `None` for any number.
-    pub fn measured(
-        capabilities: &Capabilities,
-        part: TunedPart,
-        words: [Option<u32>; 2],
-        shape: KernelShape,
-        source: &'a str,
-    ) -> Self {
-        let parts = TunedPart::ALL
-            .iter()
-            .position(|&other| other == part)
-            .map_or(&[][..], |at| &TunedPart::ALL[at..=at]);
-        let condition = Condition { words, ..Condition::new(Devices::of(capabilities)) };
-        Self { condition, parts, shape, formula: None, source }
     }
 
     /// Whether the row is for a part on a device, for keys or elements and values of so many words.
@@ -91,33 +71,13 @@ impl<'a> TuningRow<'a> {
     }
 
     /// The source of the numbers.
-    pub const fn source(&self) -> &'a str {
+    pub const fn source(&self) -> &'static str {
         self.source
     }
 }
 
-/// The row in the syntax of `rows.rs`.
-impl fmt::Display for TuningRow<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let devices = match self.condition.devices {
-            Devices::Generation(generation) => format!("Generation(Generation::{generation:?})"),
-            Devices::Architecture(architecture) => format!("Architecture(Architecture::{architecture:?})"),
-            Devices::Cpu => "Cpu".to_owned(),
-            Devices::All => "All".to_owned(),
-        };
-        let parts: Vec<_> = self.parts.iter().map(|part| format!("TunedPart::{part:?}")).collect();
-        write!(f, "row(Devices::{devices}, &[{}], {}, {:?})", parts.join(", "), self.shape, self.source)?;
-        match self.condition.words {
-            [Some(key), Some(value)] => write!(f, ".words({key}, {value})")?,
-            [Some(key), None] => write!(f, ".keys({key})")?,
-            [None, _] => {}
-        }
-        f.write_str(",")
-    }
-}
-
 /// The first row of a part for a device, for keys or elements and values of so many words.
-pub fn row_of(capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> &'static TuningRow<'static> {
+pub fn row_of(capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> &'static TuningRow {
     let row = rows::ROWS.iter().find(|row| row.matches(capabilities, part, words));
     row.expect("the last row of a part matches every device")
 }
@@ -149,7 +109,7 @@ pub fn with_shape(capabilities: &Capabilities, part: TunedPart, shape: &KernelSh
 /// The shape of the last row, that of a device that no other row is for: where the limits of a device are lower than
 /// those of others of its architecture.
 pub(crate) fn fallback(capabilities: &Capabilities, part: TunedPart) -> KernelShape {
-    let is_last = |row: &&TuningRow<'_>| {
+    let is_last = |row: &&TuningRow| {
         row.parts.contains(&part)
             && matches!(row.condition.devices, Devices::Cpu | Devices::All)
             && row.matches(capabilities, part, [u32::MAX; 2])

@@ -12,10 +12,14 @@ named! {
         OnesweepFew = "sort-onesweep-few",
         /// The single-pass scan; items are words of elements.
         ChainedScan = "scan-chained",
+        /// The scan of few elements in one dispatch without look-back; items are words of elements.
+        ChainedScanFew = "scan-chained-few",
         /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
         DigitHistogram = "sort-digit-histogram",
         /// The single-pass selection; items are elements of a word.
         ChainedSelect = "select-chained",
+        /// The single-pass selection of few elements; items are elements of a word.
+        ChainedSelectFew = "select-chained-few",
         /// Histograms with copies of the counters in shared memory; items are the least number of values.
         Histogram = "histogram",
         /// Merges; items are keys, fewer where they do not fit in shared memory.
@@ -84,8 +88,8 @@ impl TunedPart {
                 SubgroupSize,
                 MixedAccess,
                 SpinLimit,
-                StatelessTiles,
             ],
+            Self::ChainedScanFew => &[WorkgroupSize, Items, FewTiles],
             Self::Select => &[Items, WorkgroupSize, FewTiles, SubgroupSize],
             Self::ChainedSelect | Self::ChainedRunLength => {
                 &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
@@ -108,7 +112,7 @@ impl TunedPart {
                 SubgroupSize,
                 SpinLimit,
             ],
-            Self::OnesweepFew => &[Window, WorkgroupSize, Items, FewTiles],
+            Self::OnesweepFew | Self::ChainedSelectFew => &[Window, WorkgroupSize, Items, FewTiles],
             Self::Radix8Bit => &[WorkgroupSize, Items, SharedMasks, PackedRanks, Exchange, SubgroupSize],
             Self::CountedSort => &[WorkgroupSize, Items, Exchange, MixedAccess, SubgroupSize],
             Self::LargeWorkgroupSort => &[WorkgroupSize, Items],
@@ -146,6 +150,7 @@ impl TunedPart {
             self,
             Self::Scan
                 | Self::ChainedScan
+                | Self::ChainedScanFew
                 | Self::Onesweep
                 | Self::OnesweepFew
                 | Self::Radix8Bit

@@ -23,11 +23,17 @@ const SWEEP: &[TunedPart] = &[TunedPart::Onesweep];
 const MATCHED: &[TunedPart] = &[TunedPart::Onesweep, TunedPart::Radix8Bit];
 const COUNTED: &[TunedPart] = &[TunedPart::CountedSort];
 const LARGE: &[TunedPart] = &[TunedPart::LargeWorkgroupSort];
+/// Tiles for few elements.
+const FEW: &[TunedPart] = &[TunedPart::OnesweepFew, TunedPart::ChainedScanFew, TunedPart::ChainedSelectFew];
 /// Parts that keep some elements of a tile.
 const SELECTED: &[TunedPart] = &[TunedPart::Select, TunedPart::ChainedSelect, TunedPart::ChainedRunLength];
 
-const H200_SCAN: &str = "measured: NVIDIA H200, driver 580.159.04: between the best of 2^24 (12 items) and of 2^26 elements (24); \
-                         2^16 elements by 16 tiles without state took 11.2 µs, with state 9.3";
+const H200_SCAN: &str =
+    "measured: NVIDIA H200, driver 580.159.04: between the best of 2^24 (12 items) and of 2^26 elements (24)";
+const H200_FEW_SCAN: &str = "measured: NVIDIA H200, driver 580.159.04, 2^16 elements: 7.7 µs, in 16 tiles of 256 x 16 11.2, \
+                             and with a look-back 9.3";
+const H200_FEW_SELECT: &str =
+    "measured: NVIDIA H200, driver 580.159.04, 2^16 elements: 8.4 µs, in tiles of 256 x 16 9.2";
 const H200_FEW: &str = "measured: NVIDIA H200, driver 580.159.04, 2^16 and 2^18 keys";
 const NO_FEW: &str = "without tiles of their own: measured on no such device";
 const NO_ROWS: &str = "none in subgroups: measured on no such device";
@@ -61,7 +67,7 @@ const fn row(
     parts: &'static [TunedPart],
     shape: KernelShape,
     source: &'static str,
-) -> TuningRow<'static> {
+) -> TuningRow {
     TuningRow { condition: Condition::new(devices), parts, shape, formula: None, source }
 }
 
@@ -100,8 +106,9 @@ fn matched(capabilities: &Capabilities) -> KernelShape {
 }
 
 /// All rows; the first that matches is taken.
-pub(super) const ROWS: &[TuningRow<'static>] = &[
+pub(super) const ROWS: &[TuningRow] = &[
     row(HOPPER, &[TunedPart::ChainedScan], KernelShape::tile(256, 16).status_loads(), H200_SCAN),
+    row(HOPPER, &[TunedPart::ChainedScanFew], KernelShape::tile(1024, 4).few(16), H200_FEW_SCAN),
     row(XE, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 12).subgroups(16), BRW_XE),
     row(XE2, &[TunedPart::Scan, TunedPart::ChainedScan], KernelShape::tile(256, 16).subgroups(16), BRW_XE2),
     row(
@@ -117,6 +124,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(Devices::All, &[TunedPart::ScanTree], KernelShape::tile(128, 16), FIXED),
     // Selections move their elements as scans do.
     row(HOPPER, &[TunedPart::ChainedSelect], KernelShape::tile(384, 16).status_loads(), H200_TUNED),
+    row(HOPPER, &[TunedPart::ChainedSelectFew], KernelShape::tile(512, 4).few(32), H200_FEW_SELECT),
     row(HOPPER, &[TunedPart::ChainedRunLength], KernelShape::tile(256, 24).status_loads(), H200_TUNED),
     row(XE, &[TunedPart::ChainedRunLength], KernelShape::tile(256, 10).subgroups(16), BRW_XE_PACKED),
     row(XE, SELECTED, KernelShape::tile(256, 12).subgroups(16), BRW_XE),
@@ -129,7 +137,7 @@ pub(super) const ROWS: &[TuningRow<'static>] = &[
     row(HOPPER, SWEEP, hopper(320, 14), H200_TUNED).words(2, 1),
     row(HOPPER, SWEEP, hopper(256, 12), H200_TUNED).words(2, 2),
     row(HOPPER, &[TunedPart::OnesweepFew], KernelShape::tile(256, 8).window(8).few(128), H200_FEW),
-    row(Devices::All, &[TunedPart::OnesweepFew], KernelShape::tile(256, 8).few(0), NO_FEW),
+    row(Devices::All, FEW, KernelShape::tile(256, 8).few(0), NO_FEW),
     row(NVIDIA, MATCHED, KernelShape::matched(384, 20).masks(), NAK).words(1, 0),
     row(NVIDIA, MATCHED, KernelShape::matched(384, 18).masks(), NAK).words(1, 1),
     row(NVIDIA, MATCHED, KernelShape::matched(384, 14).masks(), NAK).words(1, 2),

@@ -1,8 +1,5 @@
 //! The numbers of a row: the shape of tiles, and the variants of the kernels.
 
-use std::fmt;
-
-use super::{TunedPart, TuningAxis};
 use crate::primitives::look_back::LookBack;
 use crate::primitives::sort::Matching;
 
@@ -27,15 +24,12 @@ pub struct KernelShape {
     pub look_back: LookBack,
     /// The maximum of workgroups, which stride over tiles; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
-    /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`, and of its tiles for
-    /// few keys as `FewKeys::max_tiles`; selections: as
-    /// `SelectPolicy::summed_tiles`.
+    /// Tiles up to which a recording has fewer dispatches. Onesweep: as `SortPolicy::direct_tiles`; selections: as
+    /// `SelectPolicy::summed_tiles`; tiles for few elements: as `FewTiles::max_tiles`.
     pub few_tiles: u32,
     /// Items that an invocation loads together. Histograms: values, 4, 8 or 16; digit histogram: keys; merge: keys, and words
     /// of values.
     pub loads_in_flight: u32,
-    /// The single-pass scan: tiles up to which it takes no look-back, and no state.
-    pub stateless_tiles: u32,
     /// Histograms: counters in shared memory for each count.
     pub copies: u32,
     /// Search: steps whose keys are in shared memory.
@@ -64,7 +58,6 @@ impl KernelShape {
             // As many workgroups are resident together on a GPU of 128 compute units.
             few_tiles: 256,
             loads_in_flight: 1,
-            stateless_tiles: 1,
             copies: 1,
             shared_steps: 8,
             lanes: 8,
@@ -105,12 +98,10 @@ impl KernelShape {
         strides(workgroups: u32) => max_workgroups = Some(workgroups);
         /// With a first pass of sorts that keeps no order of equal digits, where it may.
         any_order() => first_in_any_order = true;
-        /// With fewer dispatches for up to `tiles` tiles.
+        /// With fewer dispatches for up to `tiles` tiles, or for few elements up to so many.
         few(tiles: u32) => few_tiles = tiles;
         /// With `loads` loads in flight.
         loads(loads: u32) => loads_in_flight = loads;
-        /// Without look-back and state for up to `tiles` tiles.
-        stateless(tiles: u32) => stateless_tiles = tiles;
         /// With the keys of `steps` steps in shared memory.
         shared_steps(steps: u32) => shared_steps = steps;
         /// With clusters of up to `lanes` lanes.
@@ -119,65 +110,5 @@ impl KernelShape {
         network() => by_network = true;
         /// With `copies` counters for each count.
         copies(copies: u32) => copies = copies;
-    }
-}
-
-impl KernelShape {
-    /// The name in ids of cases: `448x18/status-loads/window4/masks`, of the axes of a part.
-    pub fn name(&self, part: TunedPart) -> String {
-        let mut name = format!("{}x{}", self.workgroup_size, self.items);
-        for axis in part.axes() {
-            match (axis.values(part), axis.get(self)) {
-                _ if [TuningAxis::WorkgroupSize, TuningAxis::Items].contains(axis) => {}
-                ([0, 1], 0) => {}
-                ([0, 1], _) => name += &format!("/{}", axis.name()),
-                (_, value) => name += &format!("/{}{value}", axis.name()),
-            }
-        }
-        name
-    }
-}
-
-/// The expression of `rows.rs`.
-impl fmt::Display for KernelShape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { workgroup_size, items, .. } = *self;
-        let is_matched = self.matching.has_early_counts && self.look_back.spin_limit == 100;
-        let (name, base) = match is_matched {
-            true => ("matched", Self::matched(workgroup_size, items)),
-            false => ("tile", Self::tile(workgroup_size, items)),
-        };
-        write!(f, "KernelShape::{name}({workgroup_size}, {items})")?;
-        let flags = [
-            (!self.mixed_access, "one_access"),
-            (self.matching.by_shared_masks, "masks"),
-            (self.matching.has_early_counts && !is_matched, "early_counts"),
-            (self.matching.has_packed_ranks, "packed_ranks"),
-            (!self.has_exchange, "from_registers"),
-            (self.look_back.has_loads, "status_loads"),
-            (self.look_back.has_stores, "status_stores"),
-            (self.by_network, "network"),
-            (self.first_in_any_order, "any_order"),
-        ];
-        for (_, name) in flags.iter().filter(|(is_set, _)| *is_set) {
-            write!(f, ".{name}()")?;
-        }
-        let numbers = [
-            ("runs", self.packs_per_run, base.packs_per_run),
-            ("subgroups", self.subgroup_size.unwrap_or(0), 0),
-            ("window", self.look_back.window, base.look_back.window),
-            ("spins", self.look_back.spin_limit, base.look_back.spin_limit),
-            ("strides", self.max_workgroups.unwrap_or(0), 0),
-            ("few", self.few_tiles, base.few_tiles),
-            ("loads", self.loads_in_flight, base.loads_in_flight),
-            ("stateless", self.stateless_tiles, base.stateless_tiles),
-            ("copies", self.copies, base.copies),
-            ("shared_steps", self.shared_steps, base.shared_steps),
-            ("lanes", self.lanes, base.lanes),
-        ];
-        for (name, value, _) in numbers.iter().filter(|(_, value, base)| value != base) {
-            write!(f, ".{name}({value})")?;
-        }
-        Ok(())
     }
 }

@@ -21,6 +21,7 @@ mod numbers;
 pub mod page;
 mod report;
 mod selected;
+mod shapes;
 mod sorted;
 mod statistics;
 mod threads;
@@ -49,6 +50,7 @@ pub use report::{
     DeviceReport, Host, Measurement, RecordedCounts, Report, ReportError, Summary, Tool, VerifiedCase,
     WrongWord,
 };
+pub use shapes::{shape_name, tuning_row};
 pub use statistics::LinearFit;
 pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

@@ -712,7 +712,7 @@ fn computed_keys(gpu: &Gpu) -> Result<(), Failed> {
                 true => expected.sort_by_key(|&index| std::cmp::Reverse(key(index as usize))),
             }
             let mut waiting = SortPolicy::tuned(SortAlgorithm::Onesweep, gpu.capabilities(), &config);
-            waiting.few_keys = None;
+            waiting.few = None;
             waiting.look_back.spin_limit = 1;
             let mut striding = waiting;
             striding.max_workgroups = Some(3);

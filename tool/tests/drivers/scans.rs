@@ -8,7 +8,9 @@ use subsweep::headless::Gpu;
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan,
 };
-use subsweep::{Count, ElementType, Error, Result};
+use subsweep::select::{Comparison, SelectAlgorithm, SelectConfig, SelectPolicy};
+use subsweep::sort::TileShape;
+use subsweep::{Count, ElementType, Error, FewTiles, Result};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
 
 use super::cases::clean_trials;
@@ -180,8 +182,10 @@ fn equal_rows(gpu: &Gpu) -> Result<(), Failed> {
 /// Counts at the boundary between workgroups that reduce what is before their tiles and those that look back, on the host
 /// and on the device, by quads and by words.
 fn few_tiles(gpu: &Gpu) -> Result<(), Failed> {
-    let policy = small_tiles(gpu).with_algorithm(ScanAlgorithm::Chained).with_stateless_tiles(20);
-    let tile = u64::from(policy.tile_items());
+    let mut policy = small_tiles(gpu).with_algorithm(ScanAlgorithm::Chained);
+    let tile = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 8 };
+    policy.few = Some(FewTiles { tile, window: 1, max_tiles: 20 });
+    let tile = u64::from(tile.tile_items());
     for is_reverse in [false, true] {
         let config = match is_reverse {
             false => ScanConfig::inclusive(ElementType::U32),
@@ -231,6 +235,13 @@ fn few_tiles(gpu: &Gpu) -> Result<(), Failed> {
     let floats = ScanConfig::inclusive(ElementType::F32).out_of_place().policy(policy);
     let refused = gpu.plan(floats).map(drop);
     assert!(matches!(refused, Err(Error::InvalidPolicy { .. })), "{refused:?}");
+    // The scratch of a selection of more elements is enough for fewer.
+    let select = SelectConfig::compare(ElementType::U32, Comparison::Less);
+    let mut of_select = SelectPolicy::tuned(SelectAlgorithm::Chained, gpu.capabilities(), &select);
+    of_select.few = policy.few;
+    let plan = gpu.plan(select.policy(of_select))?;
+    let sizes = [1, tile, 20 * tile, 20 * tile + 1].map(|count| plan.scratch_requirements(count).size);
+    assert!(sizes.is_sorted(), "{sizes:?}");
     Ok(())
 }
 

@@ -57,6 +57,7 @@ pub use tuned::tuned_case;
 
 use super::inputs::Input;
 pub use super::keys::SortValues;
+use super::shapes::shape_name;
 use packed::{UNPACKED, in_memory};
 use primitive::{Table, Tables};
 use scratch::Planner;
@@ -216,7 +217,8 @@ impl Case {
 
     /// The stable id: `sort:keys:type=u32;algorithm=radix-4bit;…;n=1048576;input=uniform`.
     pub fn id(&self) -> String {
-        let tuned = self.tuned.map_or(String::new(), |(part, shape)| format!(";shape={}", shape.name(part)));
+        let tuned =
+            self.tuned.map_or(String::new(), |(part, shape)| format!(";shape={}", shape_name(&shape, part)));
         format!("{}{tuned};n={};input={}", self.work, self.count, self.input)
     }
 
@@ -229,13 +231,12 @@ impl Case {
     /// The capabilities that its policy is chosen for.
     fn capabilities(&self, capabilities: &Capabilities) -> Capabilities {
         match &self.tuned {
-            // Of few keys as well.
-            Some((TunedPart::Onesweep, shape)) => {
-                let few = tuning::shape_of(capabilities, TunedPart::OnesweepFew, [1, 0]).few(0);
-                let without = tuning::with_shape(capabilities, TunedPart::OnesweepFew, &few);
-                tuning::with_shape(&without, TunedPart::Onesweep, shape)
+            // Of few elements as well.
+            Some((part, shape)) => {
+                let with = tuning::with_shape(capabilities, *part, shape);
+                let Some(few) = tuned::few_of(*part) else { return with };
+                tuning::with_shape(&with, few, &tuning::shape_of(capabilities, few, [1, 0]).few(0))
             }
-            Some((part, shape)) => tuning::with_shape(capabilities, *part, shape),
             None => capabilities.clone(),
         }
     }

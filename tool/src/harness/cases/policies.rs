@@ -3,9 +3,9 @@
 use subsweep::device::Capabilities;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use subsweep::sort::{
-    ChunkCounting, DigitHistogramShape, FewKeys, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
+    ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
 };
-use subsweep::{ElementType, LookBack};
+use subsweep::{ElementType, FewTiles, LookBack};
 
 /// A policy, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,7 +74,10 @@ impl PolicyName {
             Self::Seed | Self::SeedBinByBin => ScanPolicy::seed(),
             // Three tiles are scanned without look-back, where order does not matter.
             Self::Small | Self::SmallMasks | Self::SmallLate => {
-                small.with_stateless_tiles(3).with_algorithm(algorithm).reproducible(config)
+                let tile = TileShape { workgroup_size: small.workgroup_size, items_per_invocation: 4 };
+                let mut small = small;
+                small.few = Some(FewTiles { tile, window: 1, max_tiles: 3 });
+                small.with_algorithm(algorithm).reproducible(config)
             }
             Self::SmallWindows => {
                 small.with_look_back(WINDOWS).with_algorithm(algorithm).reproducible(config)
@@ -117,15 +120,15 @@ impl PolicyName {
                     matching.by_shared_masks = self == Self::SmallMasks;
                     matching.has_packed_ranks = self == Self::SmallWindows;
                 }
-                policy.few_keys = None;
+                policy.few = None;
                 policy.first_in_any_order = self == Self::SmallLate && algorithm == SortAlgorithm::Onesweep;
                 if self == Self::SmallWindows {
                     policy.look_back = WINDOWS;
                     policy.first_in_any_order = algorithm == SortAlgorithm::Onesweep;
                     // Also where the tiles of others would be one.
                     let tile = TileShape { workgroup_size: policy.workgroup_size, items_per_invocation: 2 };
-                    let few = FewKeys { tile, window: 1, max_tiles: 3 };
-                    policy.few_keys = policy.first_in_any_order.then_some(few);
+                    let few = FewTiles { tile, window: 1, max_tiles: 3 };
+                    policy.few = policy.first_in_any_order.then_some(few);
                     policy.max_workgroups = (algorithm == SortAlgorithm::Onesweep).then_some(3);
                     policy.histogram = DigitHistogramShape {
                         items_per_invocation: 4,

@@ -20,7 +20,8 @@ use subsweep::select::{
     Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
     SelectPlan, SelectPolicy,
 };
-use subsweep::{ElementType, FloatOrder};
+use subsweep::sort::TileShape;
+use subsweep::{ElementType, FewTiles, FloatOrder};
 
 /// Parameters of a selection. The case's input is the distribution of the keys, or of the flags of random elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,11 +101,14 @@ impl SelectCase {
         let algorithm =
             self.algorithm.unwrap_or_else(|| SelectPolicy::choose(capabilities, &config).policy.algorithm);
         let mut policy = SelectPolicy::tuned(algorithm, capabilities, &config);
+        let small = TileShape { workgroup_size: small_workgroup(capabilities), items_per_invocation: 2 };
         if self.has_windows {
             policy.look_back = WINDOWS;
         }
         if self.has_small_tiles {
-            (policy.workgroup_size, policy.items_per_invocation) = (small_workgroup(capabilities), 4);
+            (policy.workgroup_size, policy.items_per_invocation) = (small.workgroup_size, 4);
+            let few = FewTiles { tile: small, window: 1, max_tiles: 3 };
+            policy.few = (self.has_windows && algorithm == SelectAlgorithm::Chained).then_some(few);
             policy.summed_tiles = 3;
             let scan = ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup);
             let counts = if self.has_large_counts { ElementType::U64 } else { ElementType::U32 };

@@ -5,7 +5,6 @@ use super::{
     ScanCase, SearchCase, SegmentMix, SegmentedSortCase, SelectCase, SortCase, SortValues, TopKCase, Work,
 };
 use super::{DifferenceCase, Input};
-use subsweep::ElementType;
 use subsweep::device::Capabilities;
 use subsweep::reduce::{ReduceByKeyAlgorithm, ReduceRuns};
 use subsweep::run_length::RunLengthAlgorithm;
@@ -14,6 +13,7 @@ use subsweep::select::{Comparison, Predicate, SelectAlgorithm};
 use subsweep::sort::{SortAlgorithm, TileShape};
 use subsweep::top_k::TopKAlgorithm;
 use subsweep::tuning::{TunedPart, TuningAxis};
+use subsweep::{ElementType, FewTiles};
 
 /// A case of `count` elements, keys or values whose plan uses a part: the one to measure with
 /// [`Case::with_shape`]. Elements, or keys, are of `element`, and a sort or merge moves `values`. `None` where the part
@@ -55,10 +55,12 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
             (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky)), (count / 16).max(1))
         }
         TunedPart::ChainedScan => (scan(ScanAlgorithm::Chained), count),
+        TunedPart::ChainedScanFew => (scan(ScanAlgorithm::Chained), count.min(FEW)),
         TunedPart::Select => (select(SelectAlgorithm::ReduceThenScan), count),
         TunedPart::ChainedSelect => (select(SelectAlgorithm::Chained), count),
+        TunedPart::ChainedSelectFew => (select(SelectAlgorithm::Chained), count.min(FEW)),
         TunedPart::Onesweep | TunedPart::DigitHistogram => (sort(SortAlgorithm::Onesweep), count),
-        TunedPart::OnesweepFew => (sort(SortAlgorithm::Onesweep), count.min(FEW_KEYS)),
+        TunedPart::OnesweepFew => (sort(SortAlgorithm::Onesweep), count.min(FEW)),
         TunedPart::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
         TunedPart::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
         TunedPart::LargeWorkgroupSort => {
@@ -113,8 +115,8 @@ impl Case {
     /// another part of the primitive.
     pub fn has_its_shape(&self, capabilities: &Capabilities) -> bool {
         let Some((part, shape)) = self.tuned else { return true };
-        // Without tiles for few keys, the others are what a trial of these is compared with.
-        if part == TunedPart::OnesweepFew && shape.few_tiles == 0 {
+        // Without tiles for few elements, the others are what a trial of these is compared with.
+        if TunedPart::ALL.into_iter().any(|other| few_of(other) == Some(part)) && shape.few_tiles == 0 {
             return true;
         }
         // Nor without short rows in subgroups.
@@ -134,8 +136,18 @@ impl Case {
     }
 }
 
-/// Keys by which a sort of few keys is tuned, at most.
-const FEW_KEYS: u64 = 1 << 16;
+/// The part of the same kernels for few elements.
+pub(super) const fn few_of(part: TunedPart) -> Option<TunedPart> {
+    match part {
+        TunedPart::Onesweep => Some(TunedPart::OnesweepFew),
+        TunedPart::ChainedScan => Some(TunedPart::ChainedScanFew),
+        TunedPart::ChainedSelect => Some(TunedPart::ChainedSelectFew),
+        _ => None,
+    }
+}
+
+/// Elements by which tiles for few of them are tuned, at most.
+const FEW: u64 = 1 << 16;
 
 /// Keys by which a sort in one large workgroup is tuned: passes would sort as many in a tile or two.
 const LARGE_WORKGROUP_KEYS: u64 = 1 << 13;
@@ -143,10 +155,17 @@ const LARGE_WORKGROUP_KEYS: u64 = 1 << 13;
 /// Workgroup size and items of a part in the policy of a work on `count` elements, in the units of a shape. `None` where
 /// another part runs.
 fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities) -> Option<[u32; 2]> {
+    let few_tile = |few: Option<FewTiles>, words| {
+        let tile = few.filter(|few| count <= few.max_count())?.tile;
+        Some([tile.workgroup_size, tile.items_per_invocation * words])
+    };
     Some(match work {
         Work::Scan(case) => {
-            let policy = case.policy(capabilities);
-            [policy.workgroup_size, policy.items_per_invocation * case.element.words()]
+            let (policy, words) = (case.policy(capabilities), case.element.words());
+            if part == TunedPart::ChainedScanFew {
+                return few_tile(policy.few, words);
+            }
+            [policy.workgroup_size, policy.items_per_invocation * words]
         }
         Work::Sort(case) => {
             let policy = case.policy(capabilities);
@@ -160,10 +179,7 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
                     [shape.workgroup_size, shape.items_per_invocation]
                 }
                 TunedPart::DigitHistogram => [policy.workgroup_size, policy.histogram.items_per_invocation],
-                TunedPart::OnesweepFew => {
-                    let tile = policy.few_keys.filter(|few| count <= few.max_count())?.tile;
-                    [tile.workgroup_size, tile.items_per_invocation]
-                }
+                TunedPart::OnesweepFew => few_tile(policy.few, 1)?,
                 _ => [policy.workgroup_size, policy.items_per_invocation],
             }
         }
@@ -193,8 +209,11 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
             [policy.workgroup_size, policy.items_per_invocation]
         }
         Work::Select(case) => {
-            let policy = case.policy(capabilities);
-            [policy.workgroup_size, policy.items_per_invocation * case.element.words()]
+            let (policy, words) = (case.policy(capabilities), case.element.words());
+            if part == TunedPart::ChainedSelectFew {
+                return few_tile(policy.few, words);
+            }
+            [policy.workgroup_size, policy.items_per_invocation * words]
         }
         Work::Gather(case) => {
             let policy = case.policy(capabilities);
@@ -238,6 +257,7 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
 mod tests {
     use super::*;
     use crate::harness::cases::tests::capabilities;
+    use crate::harness::shapes::shape_name;
     use subsweep::tuning::{self, KernelShape};
 
     /// The configuration of the plan of a case with a shape, and its policy as text.
@@ -252,6 +272,8 @@ mod tests {
         let shape = tuning::shape_of(capabilities, part, [1, 0]);
         match part {
             TunedPart::OnesweepFew => shape.few(128),
+            TunedPart::ChainedScanFew => shape.few(32),
+            TunedPart::ChainedSelectFew => shape.few(64),
             TunedPart::TopKRows => KernelShape { items: 4, ..shape },
             _ => shape,
         }
@@ -292,7 +314,7 @@ mod tests {
             let case = tuned_case(part, element, SortValues::None, 1 << 20).expect("the type is tuned");
             let now = shape_of(&capabilities(), part);
             let has_its_shape = |shape| case.clone().with_shape(part, shape).has_its_shape(&capabilities());
-            assert!(has_its_shape(now), "{part:?}: {now}");
+            assert!(has_its_shape(now), "{part:?}: {}", shape_name(&now, part));
             let tile = [TuningAxis::WorkgroupSize, TuningAxis::Items];
             if !tile.iter().all(|axis| part.axes().contains(axis)) {
                 continue;
@@ -308,7 +330,7 @@ mod tests {
                     let text = case.clone().with_shape(part, shape).policy(&capabilities());
                     let is_run = text.contains(&format!("workgroup {workgroup_size}, {items} "))
                         || part == TunedPart::SegmentedCluster;
-                    assert!(is_run, "{part:?}, {shape}: {text}");
+                    assert!(is_run, "{part:?}, {}: {text}", shape_name(&shape, part));
                 }
             }
         }

@@ -244,6 +244,23 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     Ok(())
 }
 
+/// The elements at these indices, of so many words each.
+fn taken(from: &[u32], order: &[usize], words: usize) -> Vec<u32> {
+    order.iter().flat_map(|&index| from[index * words..][..words].to_vec()).collect()
+}
+
+/// Numbers that begin at `base`, of so many words.
+fn of_numbers(numbers: &[u32], base: u64, number_words: usize) -> Vec<u32> {
+    let numbers = numbers.iter().map(|&number| u64::from(number) + base);
+    numbers.flat_map(|of| [of as u32, (of >> 32) as u32].into_iter().take(number_words)).collect()
+}
+
+/// The inclusive prefix sums of the counts of tiles, of `counted` parts each.
+fn prefixes(tile_counts: &[u32], counted: usize) -> Vec<u32> {
+    let sum = |index: usize| tile_counts[index % counted..=index].iter().step_by(counted).sum();
+    (0..tile_counts.len()).map(sum).collect()
+}
+
 /// Runs a kernel on `count` elements; with `is_on_device` tiles and operands are in device memory, and the numbers of
 /// the host are wrong.
 fn run(
@@ -263,45 +280,28 @@ fn run(
     let Compacted { order, counts } = compacted(&parts, shape.parts);
     let counted = counts.len();
     // No elements are an empty tile.
-    let word_tile_counts = match count {
-        0 => vec![0; counted],
-        _ => tile_counts(&parts, shape.parts, tile),
-    };
-    let prefixes: Vec<_> = (0..word_tile_counts.len())
-        .map(|index| word_tile_counts[index % counted..=index].iter().step_by(counted).sum::<u32>())
-        .collect();
-
+    let word_tile_counts = if count == 0 { vec![0; counted] } else { tile_counts(&parts, shape.parts, tile) };
     let as_stored = |elements: &[u32]| stored(shape.stored_as, elements);
     let stored_source = as_stored(&source);
     let tested = if shape.has_flags() { tested } else { as_stored(&tested) };
-    let device_operands = as_stored(&operands);
     let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
-    let [tested_memory, source_memory, values_memory, operands_memory, on_device] =
-        [&tested, &stored_source, &values, &device_operands, &tiles.words().to_vec()].map(|words| of(words));
-    let (tested_memory, source_memory, values_memory) = (tested_memory?, source_memory?, values_memory?);
-    let (operands_memory, on_device) = (operands_memory?, on_device?);
+    let (tested_memory, source_memory, values_memory) = (of(&tested)?, of(&stored_source)?, of(&values)?);
+    let (operands_memory, on_device) = (of(&as_stored(&operands))?, of(&tiles.words())?);
     let number_words = if shape.is_wide { 2 } else { 1 };
-    let of_numbers = |numbers: &[u32], base: u64| -> Vec<u32> {
-        let number = |&number: &u32| u64::from(number) + base;
-        numbers
-            .iter()
-            .map(number)
-            .flat_map(|of| [of as u32, (of >> 32) as u32].into_iter().take(number_words))
-            .collect()
-    };
+    let of_numbers = |numbers: &[u32], base| of_numbers(numbers, base, number_words);
     let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
     let destination = poisoned(as_stored(&vec![0; count * kept_words]).len())?;
     let destination_values = poisoned(count * value_words)?;
     let destination_indices = poisoned(if shape.has_indices { count * number_words } else { 0 })?;
     let kept_counts = poisoned(counted * number_words)?;
     let counters = of(&[0; 4])?;
-    let is_count = kernel.name.starts_with("select/count");
-    let is_chained = kernel.name.starts_with("select/chained");
+    let [is_count, is_chained] = ["select/count", "select/chained"].map(|of| kernel.name.starts_with(of));
     let state = match (is_count, is_chained) {
         (true, _) => poisoned(tiles.tile_count * counted * number_words)?,
         (_, true) => of(&vec![0; 4 + 2 * tiles.tile_count])?,
         _ if shape.sums_counts => of(&of_numbers(&word_tile_counts, 0))?,
         _ => {
+            let prefixes = prefixes(&word_tile_counts, counted);
             let (others, last) = prefixes.split_at(prefixes.len() - 1);
             let others = of_numbers(others, if shape.parts == 1 { base } else { 0 });
             of(&[others, of_numbers(last, base)].concat())?
@@ -310,8 +310,7 @@ fn run(
     let has_state = is_count || is_chained || shape.sums_counts || count > tile;
     let Tiles { tile_count, last_extent } =
         if is_on_device { Tiles { tile_count: tiles.tile_count, last_extent: 1 } } else { tiles };
-    let key_words = shape.element.words() as usize;
-    let operand = |index: usize| match operands.get(index * key_words..(index + 1) * key_words) {
+    let operand = |index: usize| match operands.chunks(shape.element.words() as usize).nth(index) {
         Some(&[word]) => Value::Pair([word, 0]),
         Some(&[low, high]) => Value::Pair([low, high]),
         _ => Value::Pair([7, 7]),
@@ -347,15 +346,12 @@ fn run(
     if is_count {
         return compare(&name, "state", &state, &of_numbers(&word_tile_counts, 0));
     }
-    let taken = |from: &[u32], words: usize| -> Vec<u32> {
-        order.iter().flat_map(|&index| from[index * words..][..words].to_vec()).collect()
-    };
     let moved = |from: &[u32], words: usize| {
-        let mut moved = taken(from, words);
+        let mut moved = taken(from, &order, words);
         moved.resize(count * words, POISON);
         moved
     };
-    let mut kept = as_stored(&taken(&source, kept_words));
+    let mut kept = as_stored(&taken(&source, &order, kept_words));
     kept.resize(as_stored(&vec![0; count * kept_words]).len(), POISON);
     compare(&name, "destination", &destination, &kept)?;
     compare(&name, "destination_values", &destination_values, &moved(&values, value_words))?;

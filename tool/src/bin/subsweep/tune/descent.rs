@@ -123,7 +123,7 @@ mod tests {
         let (best, seen) = found(1000, valley);
         let (shape, cost) = best.unwrap();
         assert_eq!((shape.workgroup_size, shape.items, shape.look_back.window), (512, 24, 4));
-        assert!(shape.look_back.has_loads && cost < 1.01, "{shape}");
+        assert!(shape.look_back.has_loads && cost < 1.01, "{shape:?}");
         assert_eq!(seen[0], START);
         assert_eq!(seen.iter().collect::<HashSet<_>>().len(), seen.len());
     }

@@ -4,8 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 use subsweep::device::Capabilities;
-use subsweep::tuning::{KernelShape, TuningRow};
+use subsweep::tuning::KernelShape;
 use subsweep_tool::harness::units::{duration, scaled};
+use subsweep_tool::harness::{shape_name, tuning_row};
 
 use super::static_rank::Compiled;
 use super::targets::Target;
@@ -99,7 +100,7 @@ impl Finding {
             [Some(1), _] => [None; 2],
             [key_words, _] => [key_words, None],
         };
-        self.row = TuningRow::measured(capabilities, self.target.part, words, best, &source).to_string();
+        self.row = tuning_row(capabilities, self.target.part, words, &best, &source);
     }
 
     fn count(&self, is_counted: impl Fn(&Judgement) -> bool) -> usize {
@@ -123,7 +124,12 @@ impl fmt::Display for Finding {
         writeln!(f, "\n  // {target}: {}, {refused} refused", counted(judged.len(), "shape"))?;
         let mut line = |label: &str, shape: KernelShape| match self.of(shape) {
             Some(judged) => {
-                writeln!(f, "  // {label} {}: {}", shape.name(target.part), escaped(&judged.figures(target)))
+                writeln!(
+                    f,
+                    "  // {label} {}: {}",
+                    shape_name(&shape, target.part),
+                    escaped(&judged.figures(target))
+                )
             }
             None => Ok(()),
         };
@@ -218,7 +224,7 @@ struct ReportShape {
 impl ReportShape {
     fn new(judged: &Judged, target: &Target) -> Self {
         let none = |outcome| Self {
-            shape: judged.shape.name(target.part),
+            shape: shape_name(&judged.shape, target.part),
             outcome,
             median_ns: None,
             copy_percent: None,
@@ -254,8 +260,8 @@ impl ReportPart {
             value_size: target.values.moved_size(),
             count: target.case.count,
             case: target.case.id(),
-            in_use: target.start.name(target.part),
-            fastest: best.map(|shape| shape.name(target.part)),
+            in_use: shape_name(&target.start, target.part),
+            fastest: best.map(|shape| shape_name(&shape, target.part)),
             row: row.clone(),
             shapes: judged.iter().map(|judged| ReportShape::new(judged, target)).collect(),
         }
@@ -266,8 +272,9 @@ impl TuneReport {
     /// The report of searches on a device so far, which left out some parts.
     pub fn new(device: &Numbered, clock: &'static str, findings: &[Finding], left_out: usize) -> Self {
         let bad = |finding: &Finding| {
-            let name =
-                |judged: &Judged| format!("{} {}", finding.target, judged.shape.name(finding.target.part));
+            let name = |judged: &Judged| {
+                format!("{} {}", finding.target, shape_name(&judged.shape, finding.target.part))
+            };
             finding.bad().map(name).collect::<Vec<_>>()
         };
         Self {

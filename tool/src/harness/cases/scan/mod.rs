@@ -249,9 +249,8 @@ fn look_back(
     let [source, destination] = ["source", "destination"].map(|name| range_of(name).addresses());
     let buffers = ScanBuffers::new(source, destination, range_of("scratch"));
     let is_aligned = buffers.source.is_aligned(16) && buffers.destination.is_aligned(16);
-    let ScanPolicy { stateless_tiles, .. } = *plan.policy();
-    let stateless_count = u64::from(plan.policy().tile_items()) * u64::from(stateless_tiles);
-    if count <= stateless_count || !is_aligned {
+    let max_few = plan.policy().few.map_or(plan.policy().tile_items().into(), |few| few.max_count());
+    if count <= max_few || !is_aligned {
         return Ok(None);
     }
     let Some(counted) = plan.counted()? else { return Ok(None) };
