@@ -590,20 +590,21 @@ void count_group(Values values, Words weights, uint begin, uint value_count, Ran
 // memory by a compiler that does not unroll loops around loops. Counting a group is most of the kernel, and stands here three times:
 // for the groups of a half of a whole round, and for one of any, of which those that begin before `value_count` exist. Every
 // invocation of the workgroup must call it.
-void count_round(Words source, Words weights, uint begin, uint value_count, bool is_whole, Range range) {
-    Values first = load_group(source, begin, value_count);
+void count_round(Words source, Words weights, uint begin, uint value_count, bool all_exist, Range range) {
+    uint existing = all_exist ? ALL_EXIST : value_count;
+    Values first = load_group(source, begin, existing);
     Values second = NONE;
     Values third = NONE;
     Values fourth = NONE;
     if (LOADS_IN_FLIGHT > 4) {
-        second = load_group(source, begin + GROUP_VALUES, value_count);
+        second = load_group(source, begin + GROUP_VALUES, existing);
     }
     if (LOADS_IN_FLIGHT > 8) {
-        third = load_group(source, begin + 2 * GROUP_VALUES, value_count);
-        fourth = load_group(source, begin + 3 * GROUP_VALUES, value_count);
+        third = load_group(source, begin + 2 * GROUP_VALUES, existing);
+        fourth = load_group(source, begin + 3 * GROUP_VALUES, existing);
     }
     uint end = begin + ROUND_VALUES;
-    if (is_whole) {
+    if (all_exist) {
         [[dont_unroll]] for (; begin < end; begin += 2 * GROUP_VALUES) {
             count_group(first, weights, begin, ALL_EXIST, range);
             if (LOADS_IN_FLIGHT > 4) {
@@ -627,7 +628,7 @@ void count_round(Words source, Words weights, uint begin, uint value_count, bool
 void count_tile(Words source, Words weights, uint value_count, Range range) {
     uint begin = 0;
     [[dont_unroll]] for (; begin + ROUND_VALUES <= value_count; begin += ROUND_VALUES) {
-        count_round(source, weights, begin, ALL_EXIST, true, range);
+        count_round(source, weights, begin, value_count, true, range);
     }
     if (begin < value_count) {
         count_round(source, weights, begin, value_count, false, range);

@@ -77,7 +77,7 @@ bool is_less(Key a, uint a_index, Key b, uint b_index) {
 }
 
 // Whether a row may have elements of a segment of `longest`, the longest one of the subgroup. Those of the upper half are skipped
-// together, by all lanes.
+// together, by a branch of all lanes, which a comparison of each lane's position would not be.
 bool has_row(uint i, uint longest) {
     return i < HALF_ROWS || HALF_ROWS * CLUSTER_LANES < longest;
 }

@@ -57,7 +57,7 @@ pub struct Recorder<'d> {
     budget: Option<&'d mut dyn SubmissionSplitter>,
     trace: Option<&'d dyn Trace>,
     /// The pipelines of dispatches so far, if they are asked for.
-    pub(crate) bound: Option<Vec<Pipeline>>,
+    bound: Option<Vec<Pipeline>>,
     pub(super) phases: Phases<'d>,
 }
 
@@ -101,6 +101,16 @@ impl<'d> Recorder<'d> {
             bound: None,
             phases: Phases::default(),
         }
+    }
+
+    /// Compiles the pipelines that a recording binds.
+    #[cfg(feature = "headless")]
+    pub(crate) fn compile(device: &'d Device, record: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let mut recorder = Self { bound: Some(Vec::new()), ..Self::dry(device) };
+        record(&mut recorder)?;
+        let mut bound = recorder.bound.unwrap_or_default();
+        bound.dedup_by(|next, one| next.is_same(one));
+        Pipeline::compile_all(device, &bound)
     }
 
     /// Reports every command to `trace`, besides the trace of the device. The crate

@@ -255,7 +255,7 @@ impl Gpu {
     /// # Errors
     /// Those of [`Plan::new`].
     pub fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
-        let plan = self.declared(config)?;
+        let plan = self.plans.get(config, || Plan::new(&self.device, config))?;
         Pipeline::compile_all(&self.device, plan.pipelines())?;
         Ok(plan)
     }
@@ -266,10 +266,7 @@ impl Gpu {
         self.plans.get(config, || Plan::declare(&self.device, config))
     }
 
-    /// Compiles the pipelines that a recording of a plan binds, submits it, and waits.
-    ///
-    /// # Safety
-    /// As [`Self::submit`].
+    /// Compiles the pipelines that a recording of a plan binds, and submits it, as safe as [`Self::submit`].
     unsafe fn submit_plan<P: Primitive>(
         &self,
         plan: &Plan<P>,
@@ -277,7 +274,7 @@ impl Gpu {
         count: impl Into<P::Count>,
     ) -> Result<()> {
         let count = count.into();
-        plan.compile_for(buffers, count)?;
+        Recorder::compile(&self.device, |recorder| plan.record(recorder, buffers, count))?;
         // SAFETY: as the caller promises.
         unsafe { self.submit(|recorder| plan.record(recorder, buffers, count)) }.map(drop)
     }

@@ -204,6 +204,7 @@ impl Gpu {
                 let carry = carry.range().slice(0, scan.row_size);
                 let scratch = scratch.each_ref().map(scratch_range);
                 let record = |recorder: &mut Recorder<'_>| scan.record(recorder, rows, carry, scratch);
+                Recorder::compile(&self.device, record)?;
                 // SAFETY: the buffers are this device's and used by nothing else; those of the chunk live until it is
                 // waited for, and the others until all chunks are dropped.
                 unsafe { lock(&self.submitter).launch(commands, record) }
@@ -419,7 +420,6 @@ impl ChunkedScan {
             if !is_continued {
                 buffers = buffers.initial(self.initial).segments(offsets.unwrap_or_default());
             }
-            plan.compile_for(&buffers, rows.end - rows.start)?;
             plan.record(recorder, &buffers, rows.end - rows.start)?;
         }
         recorder.end();

@@ -13,13 +13,13 @@ pub struct FewTiles {
     pub tile: TileShape,
     /// The window of its look-back, as [`LookBack::window`](super::LookBack::window); scans of few tiles have none.
     pub window: u32,
-    /// The tiles up to which it is taken.
+    /// The tiles up to which it is taken: up to 4,096, of a scan 256.
     pub max_tiles: u32,
 }
 
 impl FewTiles {
-    /// Up to 4,096 tiles: scratch has room for them whatever the count.
-    const MAX_TILES: u32 = 4096;
+    /// The most tiles with a look-back: scratch has room for them whatever the count.
+    pub(super) const MAX_TILES: u32 = 4096;
 
     /// Those of a shape, of so many invocations and items for each; `None` for no tiles.
     pub(super) fn new(tuned: &KernelShape, [workgroup_size, items_per_invocation]: [u32; 2]) -> Option<Self> {
@@ -33,8 +33,8 @@ impl FewTiles {
         u64::from(self.max_tiles) * u64::from(self.tile.tile_items())
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        PolicyConflict::check_range("max_tiles", self.max_tiles, 1..=Self::MAX_TILES)
+    pub(super) fn check(&self, most: u32) -> Result<()> {
+        PolicyConflict::check_range("max_tiles", self.max_tiles, 1..=most)
     }
 
     /// Writes the tiles as a part of a policy of `elements`.

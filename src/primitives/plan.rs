@@ -320,15 +320,6 @@ impl<P: Primitive> Plan<P> {
         Ok(Self { device: device.clone(), config, unpacked, policy, primitive, packing })
     }
 
-    /// Compiles the pipelines that a recording binds, of a plan that is only [declared](Self::declare).
-    #[cfg(feature = "headless")]
-    pub(crate) fn compile_for(&self, buffers: &P::Buffers, count: impl Into<P::Count>) -> Result<()> {
-        let mut recorder = Recorder::dry(&self.device);
-        recorder.bound = Some(Vec::new());
-        self.record(&mut recorder, buffers, count)?;
-        Pipeline::compile_all(&self.device, recorder.bound.iter().flatten())
-    }
-
     /// The device of the plan.
     pub fn device(&self) -> &Device {
         &self.device

@@ -57,7 +57,7 @@ impl<'g> Room<'g> {
 
     /// The plan of chunks and the number of keys of each, of `count` keys if that is known.
     pub(super) fn chunks(&self, count: Option<u64>) -> Result<(Arc<SortPlan>, u64)> {
-        let plan = self.gpu.plan(self.config)?;
+        let plan = self.gpu.declared(self.config)?;
         let max_size = self.max_size.min(chunk_size_for(count, self.sizes[0]));
         let (mut least, mut most) = (1, plan.max_count().min(max_size / self.sizes[0]).max(1));
         while least < most {

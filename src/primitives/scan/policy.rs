@@ -48,9 +48,8 @@ pub struct ScanPolicy {
     pub fixed_tree: bool,
     /// Look-back of the chained scan.
     pub look_back: LookBack,
-    /// Tiles for few elements, at least those of a tile, of which a chained scan has no look-back, no state and one dispatch:
-    /// each workgroup reduces all elements before its tile itself. `None` for a single tile of the others. None for sums and
-    /// products of floats, whose order that would change.
+    /// Up to 256 tiles for few elements, together at least one of the others, of which a chained scan has no state and one
+    /// dispatch: each workgroup reduces all elements before its tile. `None` for one of the others, and where operations round.
     pub few: Option<FewTiles>,
     /// Whether kernels access full tiles by quads and the last one by words, with a branch. Otherwise they access all
     /// tiles by quads if the elements fill whole quads, else by words.
@@ -150,10 +149,11 @@ impl ScanPolicy {
         let tuned = |part| tuning::shape_of(capabilities, part, words);
         let of_shape = |shape| Self::of_shape(algorithm, shape, capabilities, config);
         let policy = of_shape(tuned(Self::part(algorithm, config)));
-        let (tuned, few) = (tuned(TunedPart::ChainedScanFew), of_shape(tuned(TunedPart::ChainedScanFew)));
+        let shape = tuned(TunedPart::ChainedScanFew);
+        let few = of_shape(shape);
         let has_few = algorithm == ScanAlgorithm::Chained && !config.rounds();
         Self {
-            few: FewTiles::new(&tuned, [few.workgroup_size, few.items_per_invocation]).filter(|_| has_few),
+            few: FewTiles::new(&shape, [few.workgroup_size, few.items_per_invocation]).filter(|_| has_few),
             ..policy
         }
     }
@@ -239,8 +239,10 @@ impl ScanPolicy {
     /// The policy of the scan of few tiles, and the most elements of those.
     pub(super) fn for_few(&self) -> (Self, u64) {
         let Some(few) = self.few else { return (*self, self.tile_items().into()) };
-        let TileShape { workgroup_size, items_per_invocation } = few.tile;
-        (Self { workgroup_size, items_per_invocation, few: None, ..*self }, few.max_count())
+        let TileShape { workgroup_size, items_per_invocation: items } = few.tile;
+        let items_per_run = if items.is_multiple_of(self.items_per_run) { self.items_per_run } else { items };
+        let policy = Self { workgroup_size, items_per_invocation: items, items_per_run, few: None, ..*self };
+        (policy, few.max_count())
     }
 
     pub(crate) fn check(&self, config: &ScanConfig, capabilities: &Capabilities) -> Result<()> {
@@ -260,10 +262,11 @@ impl ScanPolicy {
         self.look_back.check()?;
         if let Some(few) = self.few {
             let (policy, max_count) = self.for_few();
-            few.check()?;
+            few.check(256)?;
+            require(few.window == 1, "few tiles of a scan have no look-back: a window of 1")?;
             require(max_count >= self.tile_items().into(), "few tiles hold at least a tile of the others")?;
-            let rule = "sums and products of floats always look back, in a fixed order: no few tiles";
-            require(!config.rounds(), rule)?;
+            let rule = "few tiles are for chained scans of results that no operation rounds";
+            require(self.algorithm == ScanAlgorithm::Chained && !config.rounds(), rule)?;
             policy.check(config, capabilities)?;
         }
         let lanes = capabilities.widest_subgroup(self.subgroup_size, self.workgroup_size)?;

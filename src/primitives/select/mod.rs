@@ -136,7 +136,7 @@ impl SelectConfig {
 /// | scratch for | bytes |
 /// |---|---|
 /// | reduce-then-scan of more than one tile | 4 per tile, of three parts 8, with large counts twice that, and the scan of these if there is one |
-/// | the chained selection | 16, and 8 per tile |
+/// | the chained selection | 16, and 8 per tile, at least for all tiles of [`SelectPolicy::few`] |
 /// | an indirect count | 32 |
 /// | a gather, unless of a partition by a direct count | 32 |
 /// | elements or values of more than two words, without `destination_indices` | `count * 4` |

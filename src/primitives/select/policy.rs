@@ -101,10 +101,10 @@ impl SelectPolicy {
         let tuned = |part| tuning::shape_of(capabilities, part, words);
         let of_shape = |shape| Self::of_shape(algorithm, shape, capabilities, config);
         let policy = of_shape(tuned(Self::part(algorithm)));
-        let (tuned, few) = (tuned(TunedPart::ChainedSelectFew), of_shape(tuned(TunedPart::ChainedSelectFew)));
-        let few = FewTiles::new(&tuned, [few.workgroup_size, few.items_per_invocation])
-            .filter(|_| algorithm == SelectAlgorithm::Chained);
-        Self { few, ..policy }
+        let shape = tuned(TunedPart::ChainedSelectFew);
+        let few = of_shape(shape);
+        let few = FewTiles::new(&shape, [few.workgroup_size, few.items_per_invocation]);
+        Self { few: few.filter(|_| algorithm == SelectAlgorithm::Chained), ..policy }
     }
 
     /// The tuned part of the selections by an algorithm.
@@ -183,7 +183,7 @@ impl SelectPolicy {
         PolicyConflict::check_range("the number of elements in a tile", self.tile_items(), 1..=0xffff)?;
         PolicyConflict::check_range("summed_tiles", self.summed_tiles, 0..=1 << 16)?;
         if let (Some(few), Some(policy)) = (self.few, self.for_few()) {
-            few.check()?;
+            few.check(FewTiles::MAX_TILES)?;
             let is_chained = self.algorithm == SelectAlgorithm::Chained;
             PolicyConflict::check(is_chained, "few is for chained selections")?;
             policy.check(config, capabilities)?;

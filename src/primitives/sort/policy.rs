@@ -534,7 +534,7 @@ impl SortPolicy {
         require(!self.first_in_any_order || is_onesweep, "first_in_any_order is for onesweep")?;
         require(self.few.is_none() || is_onesweep, "few is for onesweep")?;
         if let (Some(few), Some(policy)) = (self.few, self.for_few()) {
-            few.check()?;
+            few.check(FewTiles::MAX_TILES)?;
             // More portions would take more scratch than those of more keys.
             let is_portion = few.max_count() <= self.portion_items.into();
             require(is_portion, "few keys are sorted in one portion")?;

@@ -2,7 +2,7 @@
 //!
 //! A [`TunedPart`] is a primitive's kernels that are tuned together: of a scan reduce-then-scan and the single pass, of a sort
 //! each method of ranking and the digit histogram. A [`TuningRow`] gives its [`KernelShape`] on some devices, for some numbers of
-//! words of keys (or elements) and of values, with the source of the numbers. [`row_of`] returns the first row that
+//! words of keys (or elements) and of values, with the source of the numbers. [`shape_of`] takes the first row that
 //! matches; the last row of each part matches every device. What a row cannot know, such as the memory of a smaller
 //! device or the columns of a table, is the formula of the policy that takes the shape. `algorithms.rs` has the rows of the
 //! choice between algorithms.
@@ -76,15 +76,16 @@ impl TuningRow {
     }
 }
 
-/// The first row of a part for a device, for keys or elements and values of so many words.
-pub fn row_of(capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> &'static TuningRow {
-    let row = rows::ROWS.iter().find(|row| row.matches(capabilities, part, words));
-    row.expect("the last row of a part matches every device")
+/// The shapes of all rows but those with a formula.
+#[doc(hidden)]
+pub fn shapes() -> impl Iterator<Item = &'static KernelShape> {
+    rows::ROWS.iter().filter(|row| row.formula.is_none()).map(|row| &row.shape)
 }
 
-/// The shape in use: of [`row_of`], or of [`with_shape`].
+/// The shape in use for keys or elements and values of so many words: of the first row that matches, or of [`with_shape`].
 pub fn shape_of(capabilities: &Capabilities, part: TunedPart, words: [u32; 2]) -> KernelShape {
-    let mut shape = row_of(capabilities, part, words).shape(capabilities);
+    let row = rows::ROWS.iter().find(|row| row.matches(capabilities, part, words));
+    let mut shape = row.expect("the last row of a part matches every device").shape(capabilities);
     for number in capabilities.tuned.iter().filter(|number| number.part == part.name()) {
         if let Some(axis) = part.axes().iter().find(|axis| axis.name() == number.axis) {
             axis.set(&mut shape, number.value);

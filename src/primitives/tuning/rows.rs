@@ -72,7 +72,7 @@ const fn row(
 }
 
 /// The onesweep variants of Hopper.
-pub(super) const fn hopper(workgroup_size: u32, items: u32) -> KernelShape {
+const fn hopper(workgroup_size: u32, items: u32) -> KernelShape {
     KernelShape::matched(workgroup_size, items).masks().status_loads().status_stores().window(4)
 }
 

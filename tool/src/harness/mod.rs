@@ -21,10 +21,10 @@ mod numbers;
 pub mod page;
 mod report;
 mod selected;
-mod shapes;
 mod sorted;
 mod statistics;
 mod threads;
+mod tuning_rows;
 pub mod units;
 mod verify;
 mod workload;
@@ -50,7 +50,7 @@ pub use report::{
     DeviceReport, Host, Measurement, RecordedCounts, Report, ReportError, Summary, Tool, VerifiedCase,
     WrongWord,
 };
-pub use shapes::{shape_name, tuning_row};
 pub use statistics::LinearFit;
+pub use tuning_rows::{shape_name, tuning_row};
 pub use verify::{Failure, Outcome, verify_case, verify_case_in};
 pub use workload::{Mismatch, Workload};

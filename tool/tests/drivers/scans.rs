@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use subsweep::device::{Capabilities, CommandCounts, Device, Recorder};
-use subsweep::headless::Gpu;
+use subsweep::headless::{Gpu, SelectInputs};
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanOperator, ScanPolicy, SegmentsBy, WorkgroupScan,
 };
-use subsweep::select::{Comparison, SelectAlgorithm, SelectConfig, SelectPolicy};
+use subsweep::select::{Comparison, Operands, SelectAlgorithm, SelectConfig, SelectPolicy};
 use subsweep::sort::TileShape;
 use subsweep::{Count, ElementType, Error, FewTiles, Result};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
@@ -239,9 +239,17 @@ fn few_tiles(gpu: &Gpu) -> Result<(), Failed> {
     let select = SelectConfig::compare(ElementType::U32, Comparison::Less);
     let mut of_select = SelectPolicy::tuned(SelectAlgorithm::Chained, gpu.capabilities(), &select);
     of_select.few = policy.few;
-    let plan = gpu.plan(select.policy(of_select))?;
-    let sizes = [1, tile, 20 * tile, 20 * tile + 1].map(|count| plan.scratch_requirements(count).size);
+    let select = select.policy(of_select);
+    let plan = gpu.plan(select)?;
+    let counts = [1, tile, 20 * tile, 20 * tile + 1];
+    let sizes = counts.map(|count| plan.scratch_requirements(count).size);
     assert!(sizes.is_sorted(), "{sizes:?}");
+    for count in counts {
+        let input = random(count as usize, count as usize);
+        let inputs = SelectInputs::new(&input).operands(Operands::host(&[1u32 << 31])?);
+        let expected: Vec<_> = input.iter().copied().filter(|&element| element < 1 << 31).collect();
+        assert_eq!(gpu.select(select, &inputs)?.elements::<u32>()?, expected, "{count}");
+    }
     Ok(())
 }
 

@@ -57,7 +57,7 @@ pub use tuned::tuned_case;
 
 use super::inputs::Input;
 pub use super::keys::SortValues;
-use super::shapes::shape_name;
+use super::tuning_rows::shape_name;
 use packed::{UNPACKED, in_memory};
 use primitive::{Table, Tables};
 use scratch::Planner;

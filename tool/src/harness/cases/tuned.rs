@@ -257,7 +257,7 @@ fn tile_of(work: &Work, part: TunedPart, count: u64, capabilities: &Capabilities
 mod tests {
     use super::*;
     use crate::harness::cases::tests::capabilities;
-    use crate::harness::shapes::shape_name;
+    use crate::harness::tuning_rows::shape_name;
     use subsweep::tuning::{self, KernelShape};
 
     /// The configuration of the plan of a case with a shape, and its policy as text.

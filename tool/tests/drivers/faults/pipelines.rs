@@ -6,6 +6,8 @@ use std::thread;
 
 use libtest_mimic::Failed;
 use subsweep::ash::vk;
+use subsweep::headless::ScanStream;
+use subsweep::scan::ScanConfig;
 use subsweep::sort::{SortConfig, SortPlan};
 use subsweep::{ElementType, Error};
 use subsweep_tool::harness::PolicyName;
@@ -56,14 +58,23 @@ pub fn bound() -> Result<(), Failed> {
     let (sorted, created) = creations(|| gpu.sort(config, &mut keys));
     sorted?;
     assert_eq!((keys, created), ([1, 2, 3], 1));
-    let (plan, created) = creations(|| gpu.plan(config));
+    let (sorted, of_passes) = creations(|| gpu.sort(config, &mut vec![7u32; 100_000]));
+    sorted?;
+    let (plan, others) = creations(|| gpu.plan(config));
     let plan = plan?;
-    assert!(created > 1);
-    assert_eq!(created, distinct(&plan) - 1);
+    assert!(of_passes > 1 && others > 1, "{of_passes}, {others}");
+    assert_eq!(created + of_passes + others, distinct(&plan));
     let (sorted, created) = creations(|| gpu.sort(config, &mut vec![7u32; 100_000]));
     sorted?;
     assert_eq!(created, 0);
     drop(plan);
+    // Chunks of a stream are recorded by another way.
+    let mut sums = Vec::new();
+    let scan = ScanConfig::inclusive(ElementType::U32);
+    let (scanned, created) =
+        creations(|| gpu.scan_stream(scan, ScanStream::default(), &[1; 40][..], &mut sums));
+    scanned?;
+    assert_eq!((sums.len(), created), (40, 1));
     super::close(Some(opened))
 }
 

@@ -35,7 +35,8 @@ impl Target {
     pub fn items(&self, shape: &KernelShape) -> u32 {
         let words = match self.part {
             // Items of scans are words.
-            TunedPart::Scan | TunedPart::ScanTree | TunedPart::ChainedScan => self.element.words(),
+            TunedPart::Scan | TunedPart::ScanTree => self.element.words(),
+            TunedPart::ChainedScan | TunedPart::ChainedScanFew => self.element.words(),
             _ => 1,
         };
         (shape.items / words).max(1)
