@@ -13,13 +13,13 @@ named! {
         /// The single-pass scan; items are words of elements.
         ChainedScan = "scan-chained",
         /// The scan of few elements in one dispatch without look-back; items are words of elements.
-        ChainedScanFew = "scan-chained-few",
+        ChainedScanFew = "scan-few",
         /// The histogram of all digits, in workgroups of the size of the passes; items are keys.
         DigitHistogram = "sort-digit-histogram",
         /// The single-pass selection; items are elements of a word.
         ChainedSelect = "select-chained",
         /// The single-pass selection of few elements; items are elements of a word.
-        ChainedSelectFew = "select-chained-few",
+        ChainedSelectFew = "select-few",
         /// Histograms with copies of the counters in shared memory; items are the least number of values.
         Histogram = "histogram",
         /// Merges; items are keys, fewer where they do not fit in shared memory.
