@@ -256,6 +256,7 @@ impl Gpu {
     /// Those of [`Plan::new`].
     pub fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
         let plan = self.plans.get(config, || Plan::new(&self.device, config))?;
+        // Work on slices may have declared it, and compiled some.
         Pipeline::compile_all(&self.device, plan.pipelines())?;
         Ok(plan)
     }
@@ -266,7 +267,7 @@ impl Gpu {
         self.plans.get(config, || Plan::declare(&self.device, config))
     }
 
-    /// Compiles the pipelines that a recording of a plan binds, and submits it, as safe as [`Self::submit`].
+    /// Compiles the pipelines that a recording of a plan binds, and submits it. Safety: as of [`Self::submit`].
     unsafe fn submit_plan<P: Primitive>(
         &self,
         plan: &Plan<P>,

@@ -151,11 +151,8 @@ impl ScanPolicy {
         let policy = of_shape(tuned(Self::part(algorithm, config)));
         let shape = tuned(TunedPart::ChainedScanFew);
         let few = of_shape(shape);
-        let has_few = algorithm == ScanAlgorithm::Chained && !config.rounds();
-        Self {
-            few: FewTiles::new(&shape, [few.workgroup_size, few.items_per_invocation]).filter(|_| has_few),
-            ..policy
-        }
+        let few = FewTiles::new(&shape, [few.workgroup_size, few.items_per_invocation]);
+        Self { few, ..policy }.with_algorithm(algorithm).reproducible(config)
     }
 
     /// A policy for sums and products of floats that have the same bits on every device that keeps denormals: the order

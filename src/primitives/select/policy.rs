@@ -101,10 +101,12 @@ impl SelectPolicy {
         let tuned = |part| tuning::shape_of(capabilities, part, words);
         let of_shape = |shape| Self::of_shape(algorithm, shape, capabilities, config);
         let policy = of_shape(tuned(Self::part(algorithm)));
+        if algorithm != SelectAlgorithm::Chained {
+            return policy;
+        }
         let shape = tuned(TunedPart::ChainedSelectFew);
         let few = of_shape(shape);
-        let few = FewTiles::new(&shape, [few.workgroup_size, few.items_per_invocation]);
-        Self { few: few.filter(|_| algorithm == SelectAlgorithm::Chained), ..policy }
+        Self { few: FewTiles::new(&shape, [few.workgroup_size, few.items_per_invocation]), ..policy }
     }
 
     /// The tuned part of the selections by an algorithm.
