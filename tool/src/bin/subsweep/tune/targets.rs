@@ -189,7 +189,7 @@ mod tests {
         let of = |name| -> Vec<_> {
             TunedPart::ALL.into_iter().filter(|part| is_part_of(*part, name)).map(TunedPart::name).collect()
         };
-        assert_eq!(of("scan"), ["scan-chained", "scan", "scan-tree"]);
+        assert_eq!(of("scan"), ["scan-chained", "scan-few", "scan", "scan-tree"]);
         assert!(of("sor").is_empty());
     }
 
