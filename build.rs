@@ -35,7 +35,9 @@ mod sources;
 #[path = "src/kernels/spirv/mod.rs"]
 #[expect(dead_code, unused_imports, reason = "the crate reads more of foreign modules")]
 mod spirv;
-
+#[cfg(feature = "compile-shaders")]
+#[path = "src/threads.rs"]
+mod threads;
 #[cfg(feature = "compile-shaders")]
 #[path = "src/kernels/uses.rs"]
 #[expect(dead_code, reason = "the crate checks modules by the rest")]

@@ -51,9 +51,7 @@ pub struct SubsweepDifferenceInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepDifferenceInfo, scratch, 96);
 
-impl Exported for Difference {
-    const OTHER: &'static str = "the plan is not of a difference";
-}
+exported!(Difference, "a difference");
 
 /// Creates a difference plan.
 ///

@@ -49,9 +49,7 @@ pub struct SubsweepGatherInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepGatherInfo, scratch, 112);
 
-impl Exported for Gather {
-    const OTHER: &'static str = "the plan is not of a gather";
-}
+exported!(Gather, "a gather");
 
 /// Creates a gather plan.
 ///

@@ -43,6 +43,21 @@ pub(super) trait Exported: Primitive<Count: Counts<Max: Maximum>> {
     }
 }
 
+/// Exports a primitive, with what its plans are of, and `max_count` if they have one.
+macro_rules! exported {
+    ($primitive:ty, $what:literal $(, $max_count:ident)?) => {
+        impl $crate::capi::plan::Exported for $primitive {
+            const OTHER: &'static str = concat!("the plan is not of ", $what);
+            $(
+                fn max_count(plan: &$crate::Plan<Self>) -> u64 {
+                    plan.$max_count()
+                }
+            )?
+        }
+    };
+}
+pub(super) use exported;
+
 /// Maximum counts: of elements, and of segments if the primitive has some.
 pub(super) trait Maximum {
     fn of(count: u64, segment_count: u64) -> Self;

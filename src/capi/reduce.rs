@@ -104,9 +104,7 @@ pub struct SubsweepReduceInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepReduceInfo, run_count, 160);
 
-impl Exported for Reduce {
-    const OTHER: &'static str = "the plan is not of a reduction";
-}
+exported!(Reduce, "a reduction");
 
 pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<ReduceConfig> {
     let known = SUBSWEEP_REDUCE_INDIRECT_COUNT_BIT

@@ -70,13 +70,7 @@ pub struct SubsweepRunLengthInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepRunLengthInfo, scratch, 144);
 
-impl Exported for RunLength {
-    const OTHER: &'static str = "the plan is not of runs";
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
+exported!(RunLength, "runs", max_count);
 
 fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
     let element = element_type("element_type", info.element_type)?;

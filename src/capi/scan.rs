@@ -74,9 +74,7 @@ unsafe fn initial(info: &SubsweepScanInfo) -> Result<InitialValue> {
     }
 }
 
-impl Exported for Scan {
-    const OTHER: &'static str = "the plan is not of a scan";
-}
+exported!(Scan, "a scan");
 
 /// Creates a scan plan.
 ///

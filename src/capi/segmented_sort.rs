@@ -46,13 +46,7 @@ pub(super) const fn in_segments(
     if info.row_length > 0 { config.along_rows(info.row_length) } else { config }
 }
 
-impl Exported for SegmentedSort {
-    const OTHER: &'static str = "the plan is not of a segmented sort";
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
+exported!(SegmentedSort, "a segmented sort", max_count);
 
 /// Creates a segmented sort plan. `info` describes the sort of each segment; its algorithm must be null, and its
 /// flags must not include SUBSWEEP_SORT_LARGE_COUNTS_BIT. SUBSWEEP_SORT_INDIRECT_COUNT_BIT applies to both counts.

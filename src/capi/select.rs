@@ -122,13 +122,7 @@ pub struct SubsweepSelectInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepSelectInfo, scratch, 224);
 
-impl Exported for Select {
-    const OTHER: &'static str = "the plan is not of a selection";
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
+exported!(Select, "a selection", max_count);
 
 fn comparison(what: &'static str, value: SubsweepComparison) -> Result<Comparison> {
     let comparison = Comparison::ALL.get(value as usize).copied();

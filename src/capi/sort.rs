@@ -201,13 +201,7 @@ pub(super) unsafe fn sort_config(
     Ok(config.policy(SortPolicy::tuned(algorithm, capabilities, &config)))
 }
 
-impl Exported for Sort {
-    const OTHER: &'static str = "the plan is not of a sort";
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
+exported!(Sort, "a sort", max_count);
 
 /// Creates a sort plan.
 ///

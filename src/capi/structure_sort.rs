@@ -84,13 +84,7 @@ pub struct SubsweepStructureSortInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepStructureSortInfo, scratch, 112);
 
-impl Exported for StructureSort {
-    const OTHER: &'static str = "the plan is not of a structure sort";
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
+exported!(StructureSort, "a structure sort", max_count);
 
 fn field(info: &SubsweepField) -> Result<Field> {
     let known = 2 * SUBSWEEP_FIELD_NUMPY_ORDER_BIT - 1;

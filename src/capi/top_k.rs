@@ -83,13 +83,7 @@ pub struct SubsweepTopKInfo {
 // SAFETY: numbers and handles.
 versioned!(unsafe SubsweepTopKInfo, scratch, 144);
 
-impl Exported for TopK {
-    const OTHER: &'static str = "the plan is not of a top-k";
-
-    fn max_count(plan: &Plan<Self>) -> u64 {
-        plan.max_count()
-    }
-}
+exported!(TopK, "a top-k", max_count);
 
 /// Creates a top-k plan.
 ///

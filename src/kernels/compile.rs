@@ -5,16 +5,18 @@ use super::list::KernelRow;
 use super::manifest::{self, Kernel, Manifest, PushConstant, Source, SpecConstant};
 use super::sources::{Modules, read_text, rows};
 use super::spirv::{self, Module};
+use super::threads::on_threads;
 use super::uses::USES;
 use super::{folder_of, write};
 use shaderc::{
     CompileOptions, Compiler, EnvVersion, OptimizationLevel, ResolvedInclude, ShaderKind, SpirvVersion,
     TargetEnv,
 };
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::{env, fs, io};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{env, fs, io, iter};
 
 /// The size that Vulkan guarantees.
 const MAX_PUSH_CONSTANTS_SIZE: u32 = 128;
@@ -22,26 +24,28 @@ const MAX_PUSH_CONSTANTS_SIZE: u32 = 128;
 /// Compiles every row of `kernels.txt`.
 pub fn modules(glsl: &Path) -> Result<Modules, String> {
     let shaders = Shaders::new(glsl)?;
-    let mut manifest = Manifest::default();
-    let mut modules = Vec::new();
-    let mut generator = 0;
-    for KernelRow { name, defines } in rows(glsl)? {
-        let explain = |why| format!("{name}: {why}");
-        let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
-        let named = shaders.compile(&path, &defines, OptimizationLevel::Zero).map_err(explain)?;
-        let optimised = shaders.compile(&path, &defines, OptimizationLevel::Performance).map_err(explain)?;
-        let module = bytes_of(&optimised);
-        let optimised = Module::new(optimised).map_err(explain)?;
-        generator = optimised.generator();
-        let named = Module::new(named).map_err(explain)?;
-        let described = describe(&named, &optimised).map_err(explain)?;
-        let hash = fnv1a(module.iter().copied());
-        manifest.kernels.push(Kernel { name, defines, hash, ..described });
-        modules.push(module);
-    }
-    manifest.compiler = format!("{}; generator {generator:08x}", compiler_version()?);
-    manifest.sources = shaders.sources();
-    Ok((manifest, modules))
+    let compiled =
+        on_all_cores(&rows(glsl)?, |row| shaders.kernel(row).map_err(|why| format!("{}: {why}", row.name)))?;
+    let generator = compiled.last().map_or(0, |(.., generator)| *generator);
+    let compiler = format!("{}; generator {generator:08x}", compiler_version()?);
+    let (kernels, modules) = compiled.into_iter().map(|(kernel, module, _)| (kernel, module)).unzip();
+    Ok((Manifest { compiler, sources: shaders.sources(), kernels }, modules))
+}
+
+/// What `work` makes of each item, in their order.
+fn on_all_cores<I: Sync, T: Send>(
+    items: &[I],
+    work: impl Fn(&I) -> Result<T, String> + Sync,
+) -> Result<Vec<T>, String> {
+    let next = AtomicUsize::new(0);
+    let work_on_some = || {
+        let indices = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+        let taken = indices.map_while(|index| Some((index, items.get(index)?)));
+        taken.map(|(index, item)| Ok((index, work(item)?))).collect::<Result<Vec<_>, String>>()
+    };
+    let cores = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
+    let done = on_threads(cores, &work_on_some).into_iter().collect::<Result<Vec<_>, _>>()?;
+    Ok(done.into_iter().flatten().collect::<BTreeMap<_, _>>().into_values().collect())
 }
 
 /// The include of a caller's functions.
@@ -113,6 +117,11 @@ pub fn example(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     write(&to.join("manifest.txt"), manifest.write().as_bytes())
 }
 
+/// The source of a kernel.
+fn path_of(name: &str) -> String {
+    format!("{}.comp", name.split(':').next().unwrap_or(name))
+}
+
 fn bytes_of(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
@@ -148,7 +157,7 @@ struct Shaders<'a> {
     /// The folder whose files come before those of `glsl`.
     beside: Option<&'a Path>,
     /// The hash of every file read.
-    hashes: RefCell<BTreeMap<String, u64>>,
+    hashes: Mutex<BTreeMap<String, u64>>,
     /// Replaces the include [`FUNCTIONS`].
     functions: Option<String>,
 }
@@ -156,7 +165,7 @@ struct Shaders<'a> {
 impl<'a> Shaders<'a> {
     fn new(glsl: &'a Path) -> Result<Self, String> {
         let compiler = Compiler::new().map_err(|error| error.to_string())?;
-        Ok(Self { compiler, glsl, beside: None, hashes: RefCell::default(), functions: None })
+        Ok(Self { compiler, glsl, beside: None, hashes: Mutex::default(), functions: None })
     }
 
     /// Kernels with functions of a caller: their names, after `stem`, and modules.
@@ -167,24 +176,38 @@ impl<'a> Shaders<'a> {
         kernels: &[&str],
     ) -> Result<Vec<(String, Vec<u8>)>, String> {
         let shaders = Self { functions: Some(source), beside: self.beside, ..Shaders::new(self.glsl)? };
-        let mut modules = Vec::new();
-        for KernelRow { name, mut defines } in rows(self.glsl)? {
-            if kernels.contains(&&*name) {
-                defines.push("FUNCTIONS".to_owned());
-                let path = format!("{}.comp", name.split(':').next().unwrap_or(&name));
-                let words = shaders
-                    .compile(&path, &defines, OptimizationLevel::Performance)
-                    .map_err(|why| format!("{stem} in {name}: {why}"))?;
-                modules.push((format!("{stem}.{}", name.replace(['/', ':'], ".")), bytes_of(&words)));
-            }
-        }
-        self.hashes.borrow_mut().append(&mut shaders.hashes.into_inner());
+        let mut rows = rows(self.glsl)?;
+        rows.retain(|row| kernels.contains(&&*row.name));
+        let modules = on_all_cores(&rows, |KernelRow { name, defines }| {
+            let defines = [&defines[..], &["FUNCTIONS".to_owned()]].concat();
+            let words = shaders
+                .compile(&path_of(name), &defines, OptimizationLevel::Performance)
+                .map_err(|why| format!("{stem} in {name}: {why}"))?;
+            Ok((format!("{stem}.{}", name.replace(['/', ':'], ".")), bytes_of(&words)))
+        })?;
+        self.hashes().append(&mut shaders.hashes());
         Ok(modules)
     }
 
-    fn sources(self) -> Vec<Source> {
-        let hashes = self.hashes.into_inner().into_iter();
-        hashes.map(|(path, hash)| Source { path, hash }).collect()
+    /// The description of a kernel, its module, and the id of the compiler in that.
+    fn kernel(&self, row: &KernelRow) -> Result<(Kernel, Vec<u8>, u32), String> {
+        let compile = |level| self.compile(&path_of(&row.name), &row.defines, level);
+        let named = Module::new(compile(OptimizationLevel::Zero)?)?;
+        let optimised = compile(OptimizationLevel::Performance)?;
+        let module = bytes_of(&optimised);
+        let optimised = Module::new(optimised)?;
+        let described = describe(&named, &optimised)?;
+        let hash = fnv1a(module.iter().copied());
+        let KernelRow { name, defines } = row.clone();
+        Ok((Kernel { name, defines, hash, ..described }, module, optimised.generator()))
+    }
+
+    fn hashes(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.hashes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sources(&self) -> Vec<Source> {
+        self.hashes().iter().map(|(path, &hash)| Source { path: path.clone(), hash }).collect()
     }
 
     fn compile(&self, path: &str, defines: &[String], level: OptimizationLevel) -> Result<Vec<u32>, String> {
@@ -225,7 +248,7 @@ impl<'a> Shaders<'a> {
     fn read(&self, path: &str) -> Result<String, String> {
         let beside = self.beside.filter(|folder| folder.join(path).exists());
         let text = read_text(beside.unwrap_or(self.glsl), path)?;
-        self.hashes.borrow_mut().insert(path.to_owned(), manifest::text_hash(&text));
+        self.hashes().insert(path.to_owned(), manifest::text_hash(&text));
         Ok(text)
     }
 }

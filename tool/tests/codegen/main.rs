@@ -6,6 +6,7 @@
 //!
 //! Each row runs in its own process: see `tests/common/children.rs`.
 
+mod answers;
 #[path = "../../../tests/common/children.rs"]
 mod children;
 mod chosen;

@@ -92,7 +92,7 @@ impl<W: Clone> CoveringSet<W> {
 
     /// The works: few that cover every pair, found greedily.
     pub(super) fn works(&self) -> Vec<Covering<W>> {
-        let rows = covering_rows(&self.lengths(), &self.required, |a, b| self.allows(a, b));
+        let rows = covering_rows(&self.lengths(), &self.required, &|a, b| self.allows(a, b));
         rows.into_iter()
             .map(|row| Covering {
                 work: self.work(&row.iter().copied().enumerate().collect::<Vec<_>>()),
@@ -205,12 +205,11 @@ fn pairs_of(lengths: &[usize]) -> impl Iterator<Item = (Value, Value)> {
 fn covering_rows(
     lengths: &[usize],
     required: &[Vec<Value>],
-    allows: impl Fn(Value, Value) -> bool,
+    allows: &dyn Fn(Value, Value) -> bool,
 ) -> Vec<Vec<usize>> {
-    let allows = |a: Value, b: Value| if a.0 <= b.0 { allows(a, b) } else { allows(b, a) };
     let mut search = Search { lengths, open: pairs_of(lengths).collect(), allows };
     let mut rows = Vec::new();
-    let mut add = |search: &mut Search<'_, _>, start: &[Value]| {
+    let mut add = |search: &mut Search<'_>, start: &[Value]| {
         if let Some(row) = search.complete(start) {
             search.close(&row);
             rows.push(row);
@@ -227,18 +226,22 @@ fn covering_rows(
     rows
 }
 
-struct Search<'a, A> {
+struct Search<'a> {
     lengths: &'a [usize],
     /// Pairs that no row covers yet, the value of the first axis first.
     open: BTreeSet<(Value, Value)>,
-    allows: A,
+    /// Of a pair, the value of the first axis first.
+    allows: &'a dyn Fn(Value, Value) -> bool,
 }
 
-impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
+impl Search<'_> {
+    fn allows(&self, a: Value, b: Value) -> bool {
+        (self.allows)(a.min(b), a.max(b))
+    }
+
     /// A row that contains `start` and greedily covers many open pairs, axis by axis.
     fn complete(&self, start: &[Value]) -> Option<Vec<usize>> {
-        let is_consistent =
-            |(index, &a): (usize, &Value)| start[..index].iter().all(|&b| (self.allows)(a, b));
+        let is_consistent = |(index, &a): (usize, &Value)| start[..index].iter().all(|&b| self.allows(a, b));
         if !start.iter().enumerate().all(is_consistent) {
             return None;
         }
@@ -257,7 +260,7 @@ impl<A: Fn(Value, Value) -> bool> Search<'_, A> {
             row.iter().enumerate().filter_map(|(axis, value)| Some((axis, (*value)?))).collect()
         };
         let others = set(row);
-        let is_allowed = |value: &usize| others.iter().all(|&other| (self.allows)((axis, *value), other));
+        let is_allowed = |value: &usize| others.iter().all(|&other| self.allows((axis, *value), other));
         let mut values: Vec<_> = (0..self.lengths[axis]).filter(is_allowed).collect();
         let gain = |value| others.iter().filter(|&&other| self.is_open((axis, value), other)).count();
         // Open pairs with the remaining axes break ties.
@@ -350,13 +353,13 @@ mod tests {
             _ => true,
         };
         expect_covering(&[2, 2, 2], 8, blocked);
-        assert!(!pairs(&covering_rows(&[2, 2, 2], &[], blocked)).contains(&((0, 0), (1, 0))));
+        assert!(!pairs(&covering_rows(&[2, 2, 2], &[], &blocked)).contains(&((0, 0), (1, 0))));
     }
 
     #[test]
     fn required_values_are_in_a_row() {
         let required = [vec![(0, 2), (1, 2), (2, 2)], vec![(0, 1), (1, 1), (2, 1)], vec![(0, 0), (1, 0)]];
-        let rows = covering_rows(&[3, 3, 3], &required, |a, b| (a, b) != ((0, 0), (1, 0)));
+        let rows = covering_rows(&[3, 3, 3], &required, &|a, b| (a, b) != ((0, 0), (1, 0)));
         for values in &required[..2] {
             assert!(rows.iter().any(|row| values.iter().all(|&(axis, value)| row[axis] == value)));
         }
