@@ -63,8 +63,12 @@ pub fn keep(row: &str) {
 const KEPT: &str = "json";
 const OF_RUN: &str = "run";
 
-/// The file of a row, where `tools/env` has set the cache.
+/// The file of a row, where `tools/env` has set the cache; none while `SUBSWEEP_KERNELS`
+/// replaces modules, which a question would not tell from those of the build.
 fn path(row: &str, extension: &str) -> Option<PathBuf> {
+    if env::var_os("SUBSWEEP_KERNELS").is_some() {
+        return None;
+    }
     let folder = PathBuf::from(env::var_os("SUBSWEEP_CACHE")?).join("codegen");
     Some(folder.join(format!("{row}.{extension}")))
 }
