@@ -392,16 +392,33 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
             let values = words.iter().flat_map(beside).chain(between.map(word)).chain(moved);
             let values: Vec<u32> =
                 values.flat_map(|bits| [bits as u32, (bits >> 32) as u32].into_iter().take(size)).collect();
-            let config = HistogramConfig::even(element, bins);
-            let mut counts = vec![0; bins as usize];
-            gpu.prepare_histogram(config, bytemuck::cast_slice(&values), &[], &edges, &mut counts)?.run()?;
-            let numbers = HistogramCase::numbers_of(element, &values);
-            let expected = HistogramCase::counted(&numbers, 1, &edges);
             let case = format!("{bins} bins of {element} in {range:?}, edge {middle} towards {neighbour}");
-            let wrong = counts.iter().zip(&expected).position(|(count, expected)| count != expected);
-            assert_eq!(wrong, None, "{case}: {:?}", wrong.map(|bin| (counts[bin], expected[bin])));
+            expect_counts(gpu, element, &edges, &values, &case)?;
         }
     }
+    // In units of 1 the distance of the last edge has 33 bits: cut to 32, this value's would be in the middle of the first bin.
+    let long = [0.0, 500.0, two(2.0, 32) + 1000.0];
+    for element in [u64, i64] {
+        expect_counts(gpu, element, &long, &[250, 1].repeat(2048), &format!("a long bin of {element}"))?;
+    }
+    Ok(())
+}
+
+/// Counts values in even bins of these edges, and compares with the counts of the oracle.
+fn expect_counts(
+    gpu: &Gpu,
+    element: ElementType,
+    edges: &[f64],
+    values: &[u32],
+    case: &str,
+) -> Result<(), Failed> {
+    let mut counts = vec![0; edges.len() - 1];
+    let config = HistogramConfig::even(element, counts.len() as u32);
+    gpu.prepare_histogram(config, bytemuck::cast_slice(values), &[], edges, &mut counts)?.run()?;
+    let numbers = HistogramCase::numbers_of(element, values);
+    let expected = HistogramCase::counted(&numbers, 1, edges);
+    let wrong = counts.iter().zip(&expected).position(|(count, expected)| count != expected);
+    assert_eq!(wrong, None, "{case}: {:?}", wrong.map(|bin| (counts[bin], expected[bin])));
     Ok(())
 }
 
