@@ -41,7 +41,10 @@ fn on_all_cores<I: Sync, T: Send>(
     let work_on_some = || {
         let indices = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
         let taken = indices.map_while(|index| Some((index, items.get(index)?)));
-        taken.map(|(index, item)| Ok((index, work(item)?))).collect::<Result<Vec<_>, String>>()
+        // After an error no thread begins another item.
+        let end = |_: &String| next.store(items.len(), Ordering::Relaxed);
+        let done = taken.map(|(index, item)| work(item).map(|made| (index, made)).inspect_err(end));
+        done.collect::<Result<Vec<_>, _>>()
     };
     let cores = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
     let done = on_threads(cores, &work_on_some).into_iter().collect::<Result<Vec<_>, _>>()?;

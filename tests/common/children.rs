@@ -54,9 +54,6 @@ pub trait MatrixRow: Sized + Sync + 'static {
         None
     }
 
-    /// Called by the parent when every trial of the row has passed.
-    fn has_passed(&self) {}
-
     /// The child process: runs every trial of the row.
     fn run(&self, arguments: &Arguments) -> ExitCode;
 }
@@ -308,9 +305,6 @@ fn run_row<R: MatrixRow>(row: &R, mut command: Command, arguments: &[String]) ->
     // A crashed child has not reported its memory.
     let is_small = !status.success() || is_within_memory(peak, max_kib);
     let ok = status.success() && is_right_device && ran && !complains && is_small;
-    if ok && arguments.is_empty() {
-        row.has_passed();
-    }
     let counts = counts.unwrap_or_default();
     let mut summary = format!(
         "row {:17} {}: {device}: {} passed, {} failed, {} skipped, {:.0} s, {}\n",

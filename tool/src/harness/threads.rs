@@ -14,10 +14,9 @@ pub(super) fn in_threads<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R 
     let queue = Mutex::new(items.into_iter().enumerate());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || std::iter::from_fn(next).map(|(index, item)| (index, work(item))).collect::<Vec<_>>();
-    let results = on_threads(thread_count, &work);
-    let mut in_order: Vec<_> = results.iter().flatten().map(|_| None).collect();
-    results.into_iter().flatten().for_each(|(index, result)| in_order[index] = Some(result));
-    in_order.into_iter().flatten().collect()
+    let mut results: Vec<_> = on_threads(thread_count, &work).into_iter().flatten().collect();
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 use anyhow::{Context as _, Result, ensure};
 use subsweep::Error;
 use subsweep::device::{Device, Pipeline};
-use subsweep_tool::harness::{InspectedExecutable, InspectedPipeline, PlanConfig};
+use subsweep_tool::harness::{InspectedPipeline, PlanConfig};
 
-use super::answers::{Answer, Answers};
 use super::reduced::reduced;
 
 /// One pipeline and the driver's statistics.
@@ -23,14 +22,14 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    pub fn new(pipeline: &Pipeline, answer: Answer) -> Self {
-        Self {
-            inspected: InspectedPipeline::of_executables(pipeline, answer.executables),
+    pub fn new(pipeline: &Pipeline) -> Result<Self> {
+        Ok(Self {
+            inspected: InspectedPipeline::new(pipeline)?,
             is_first: false,
             required_lanes: pipeline.specialization().subgroup_size,
-            wide_accesses: answer.wide_accesses,
+            wide_accesses: wide_accesses(pipeline)?,
             reduced: reduced(pipeline.kernel().name, pipeline.specialization().constants.iter().copied()),
-        }
+        })
     }
 
     pub fn name(&self) -> String {
@@ -57,15 +56,6 @@ impl Compiled {
         );
         Ok(())
     }
-}
-
-/// Compiles a pipeline, and asks for its statistics.
-pub fn ask(pipeline: &Pipeline) -> Result<Answer> {
-    Pipeline::compile_all(pipeline.device(), [pipeline])?;
-    Ok(Answer {
-        executables: InspectedExecutable::of_pipeline(pipeline)?,
-        wide_accesses: wide_accesses(pipeline)?,
-    })
 }
 
 /// Instructions that load or store 16 bytes of memory for each lane, in AMD's assembly.
@@ -99,25 +89,26 @@ fn by_functions() -> Option<PlanConfig> {
 
 /// [Every pipeline that a policy can choose](PlanConfig::every), each once, in the order of the plans. Plans of a
 /// feature that the GPU lacks are omitted.
-pub fn all(device: &Device, answers: &mut Answers) -> Result<Vec<Compiled>> {
+pub fn all(device: &Device) -> Result<Vec<Compiled>> {
     let mut compiled = Vec::<Compiled>::new();
     // Pipelines that are held are not compiled again for the next plan.
     let mut held = Vec::<Pipeline>::new();
     for plan in PlanConfig::every(device.capabilities()).into_iter().chain(by_functions()) {
-        let declared = match plan.declare(device) {
-            Err(Error::MissingFeature { .. }) => continue,
-            declared => declared?,
-        };
-        for pipeline in declared {
-            if held.iter().any(|other| other.is_same(&pipeline)) {
-                continue;
+        let visited = plan.for_each_pipeline(device, |pipeline| -> Result<()> {
+            if held.iter().any(|other| other.is_same(pipeline)) {
+                return Ok(());
             }
             let kernel = pipeline.kernel().name;
             let is_first = held.iter().all(|other| other.kernel().name != kernel);
-            let explain = || format!("{kernel} {}", pipeline.specialization());
-            let answer = answers.of(&pipeline, || ask(&pipeline)).with_context(explain)?;
-            compiled.push(Compiled { is_first, ..Compiled::new(&pipeline, answer) });
-            held.push(pipeline);
+            held.push(pipeline.clone());
+            let one =
+                Compiled::new(pipeline).with_context(|| format!("{kernel} {}", pipeline.specialization()))?;
+            compiled.push(Compiled { is_first, ..one });
+            Ok(())
+        });
+        match visited {
+            Err(error) if matches!(error.downcast_ref(), Some(Error::MissingFeature { .. })) => {}
+            visited => visited?,
         }
     }
     Ok(compiled)

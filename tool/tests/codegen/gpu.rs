@@ -10,7 +10,6 @@ use subsweep::device::{Device, EnabledFeatures};
 use subsweep::headless::Instance;
 use subsweep::kernels;
 
-use super::answers::Answers;
 use super::children::{announce, note};
 use super::compiled::{self, Compiled};
 use super::table::{COLUMNS, Line, Table};
@@ -21,9 +20,7 @@ pub fn trials(name: &str) -> Result<Vec<Trial>> {
     let (instance, device) = open()?;
     let identity = &device.capabilities().identity;
     announce(&format!("{}, {}", identity.name, identity.driver_text()));
-    let mut answers = Answers::of_row(name);
-    let compiled = compiled::all(&device, &mut answers)?;
-    answers.write()?;
+    let compiled = compiled::all(&device)?;
     let first = compiled.iter().filter(|one| one.is_first);
     let found = Table {
         gpu: format!("{}, {}", identity.name, identity.driver_text()),

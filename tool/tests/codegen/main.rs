@@ -6,7 +6,6 @@
 //!
 //! Each row runs in its own process: see `tests/common/children.rs`.
 
-mod answers;
 #[path = "../../../tests/common/children.rs"]
 mod children;
 mod chosen;

@@ -25,7 +25,7 @@ mod canary {
     use subsweep::device::{Device, Pipeline, PipelineOptions};
     use subsweep::kernels::{Kernel, KernelAccess, PushConstant};
 
-    use crate::compiled::{Compiled, ask};
+    use crate::compiled::Compiled;
     use subsweep::kernels::fixture;
 
     // SAFETY: the build has compiled it for Vulkan 1.2, and its two push constants are pointers.
@@ -50,10 +50,7 @@ mod canary {
         let compiled = match Pipeline::new(device, &SPILLING, options) {
             // Intel's compiler fails on it for Xe2.
             Err(Error::Vulkan { result: vk::Result::ERROR_UNKNOWN, .. }) => return Ok(()),
-            pipeline => {
-                let pipeline = pipeline?;
-                Compiled::new(&pipeline, ask(&pipeline)?)
-            }
+            pipeline => Compiled::new(&pipeline?)?,
         };
         match compiled.check() {
             Ok(()) => bail!("it passes: {compiled:?}"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Case, selectable_plans};
 use subsweep::device::{Capabilities, Device, Pipeline};
-use subsweep::error::Result;
+use subsweep::error::{Error, Result};
 use subsweep::{Config, Plan};
 
 /// Configuration of a plan of any primitive: work without buffers and elements.
@@ -49,11 +49,25 @@ impl PlanConfig {
         case.work.plan(capabilities)
     }
 
+    /// Compiles the plan's pipelines, and calls `visit` with each.
+    ///
+    /// # Errors
+    /// Those of the plan, and those of `visit`.
+    pub fn for_each_pipeline<E: From<Error>>(
+        &self,
+        device: &Device,
+        visit: impl FnMut(&Pipeline) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let pipelines = self.declare(device)?;
+        Pipeline::compile_all(device, &pipelines)?;
+        pipelines.iter().try_for_each(visit)
+    }
+
     /// The plan's pipelines, not compiled.
     ///
     /// # Errors
     /// Those of the plan, except the compiler's.
-    pub fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
+    pub(in crate::harness) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
         self.0.declare(device)
     }
 

@@ -242,33 +242,21 @@ impl InspectedPipeline {
     /// # Errors
     /// Those of [`Pipeline::statistics`].
     pub fn new(pipeline: &Pipeline) -> Result<Self> {
-        Ok(Self::of_executables(pipeline, InspectedExecutable::of_pipeline(pipeline)?))
-    }
-
-    /// A pipeline whose statistics are known.
-    pub fn of_executables(pipeline: &Pipeline, executables: Vec<InspectedExecutable>) -> Self {
+        let executables = InspectedExecutable::of_statistics(pipeline.statistics()?);
         let specialization = without_lanes(pipeline);
         let workgroup_size = specialization.workgroup_size;
         let capabilities = pipeline.device().capabilities();
-        Self {
+        Ok(Self {
             kernel: pipeline.kernel().name.to_owned(),
             specialization: specialization.to_string(),
             lanes: executables.first().map_or(0, |executable| executable.subgroup_size),
             summary: Summary::new(capabilities, workgroup_size, &executables),
             executables,
-        }
+        })
     }
 }
 
 impl InspectedExecutable {
-    /// The driver's statistics of a pipeline that is compiled, by executable.
-    ///
-    /// # Errors
-    /// Those of [`Pipeline::statistics`].
-    pub fn of_pipeline(pipeline: &Pipeline) -> Result<Vec<Self>> {
-        Ok(Self::of_statistics(pipeline.statistics()?))
-    }
-
     /// Groups statistics by executable, in order.
     fn of_statistics(statistics: Vec<Statistic>) -> Vec<Self> {
         let mut executables = Vec::<Self>::new();
