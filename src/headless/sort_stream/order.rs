@@ -60,6 +60,7 @@ impl KeyOrder {
         Self { all, sign, flips, infinity: is_numpy.then_some(infinity), begin: bits.start.min(63), mask }
     }
 
+    #[inline]
     pub(crate) fn of(&self, key: impl KeyBits) -> u64 {
         let key = match (key.bits(), key.bits() & !self.sign, self.infinity) {
             (_, 0, Some(_)) => 0,

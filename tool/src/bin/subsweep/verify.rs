@@ -40,6 +40,10 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub waiting: bool,
 
+    /// Only cases of the policies that plans take by themselves on the device
+    #[arg(long)]
+    pub default_policies: bool,
+
     /// Verify each case N times, each time with 11 elements less and so with other numbers, as far as it has them
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
@@ -52,7 +56,7 @@ pub struct VerifyArgs {
         num_args = 0..=1,
         default_missing_value = "4294967299",
         value_parser = clap::value_parser!(u64).range(1..=1 << 40),
-        conflicts_with_all = ["list", "waiting", "repeat", "measure", "quick", "full"]
+        conflicts_with_all = ["list", "waiting", "default_policies", "repeat", "measure", "quick", "full"]
     )]
     pub large: Option<u64>,
 
@@ -99,7 +103,10 @@ impl VerifyArgs {
     /// The cases of an effort, before `--filter`.
     fn cases(&self, effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         let mut cases = verify_cases(effort, capabilities);
-        cases.retain(|case| !self.waiting || case.work.depends_on_progress(capabilities));
+        cases.retain(|Case { work, .. }| {
+            (!self.waiting || work.depends_on_progress(capabilities))
+                && (!self.default_policies || work.has_default_policy(capabilities))
+        });
         repeated(cases, self.repeat)
     }
 

@@ -65,7 +65,7 @@ use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::scan::ScanAlgorithm;
 use subsweep::tuning::{self, KernelShape, TunedPart};
-use subsweep::{ElementType, FloatOrder};
+use subsweep::{Config, ElementType, FloatOrder};
 
 /// A primitive's work on an input, with a stable id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,6 +129,16 @@ macro_rules! primitives {
             pub(super) fn plan(&self, capabilities: &Capabilities) -> PlanConfig {
                 match self {
                     $(Self::$name(case) => case.config().policy(case.policy(capabilities)).into()),+
+                }
+            }
+
+            /// Whether the policy of its plan is that which a plan takes by itself on a device.
+            pub fn has_default_policy(&self, capabilities: &Capabilities) -> bool {
+                match self {
+                    $(Self::$name(case) => {
+                        let policy = case.config().checked_policy(capabilities);
+                        policy.is_ok_and(|policy| policy == case.policy(capabilities))
+                    }),+
                 }
             }
 
@@ -595,6 +605,23 @@ mod tests {
             of(&[8, 3, 3, 2], 0),
         ];
         assert_eq!(extents, expected);
+    }
+
+    /// What `tools/run` verifies: every primitive, on a CPU and on a GPU, by no small tiles.
+    #[test]
+    fn every_primitive_has_cases_of_default_policies() {
+        for device in devices() {
+            let mut cases = verify_cases(Effort::Normal, &device);
+            let primitives = |cases: &[Case]| -> BTreeSet<_> {
+                cases.iter().map(|case| std::mem::discriminant(&case.work)).map(|it| format!("{it:?}")).collect()
+            };
+            let all = primitives(&cases);
+            cases.retain(|case| case.work.has_default_policy(&device));
+            assert_eq!(primitives(&cases), all);
+            let ids: Vec<_> = cases.iter().map(Case::id).collect();
+            assert_eq!(ids.iter().find(|id| id.contains("policy=small") || id.contains("policy=seed")), None);
+            assert!(ids.iter().any(|id| id.contains("sort:pairs4:type=u32;policy=chosen")));
+        }
     }
 
     #[test]
