@@ -613,7 +613,11 @@ mod tests {
         for device in devices() {
             let mut cases = verify_cases(Effort::Normal, &device);
             let primitives = |cases: &[Case]| -> BTreeSet<_> {
-                cases.iter().map(|case| std::mem::discriminant(&case.work)).map(|it| format!("{it:?}")).collect()
+                cases
+                    .iter()
+                    .map(|case| std::mem::discriminant(&case.work))
+                    .map(|it| format!("{it:?}"))
+                    .collect()
             };
             let all = primitives(&cases);
             cases.retain(|case| case.work.has_default_policy(&device));
