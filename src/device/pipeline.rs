@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::CString;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ash::vk;
@@ -130,18 +130,8 @@ impl Pipeline {
     pub fn compile_all<'p>(device: &Device, pipelines: impl IntoIterator<Item = &'p Self>) -> Result<()> {
         let missing: Vec<_> =
             pipelines.into_iter().filter(|pipeline| pipeline.shared.compiled.get().is_none()).collect();
-        let next = AtomicUsize::new(0);
-        // All pipelines before a failed one were started and finish: the least index is that of the first failure.
-        let work = || loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if let Err(error) = missing.get(index)?.compile() {
-                next.store(missing.len(), Ordering::Relaxed);
-                return Some((index, error));
-            }
-        };
-        let thread_count = device.pipeline_threads().get().min(missing.len());
-        let failures = threads::on_threads(thread_count, &work).into_iter().flatten();
-        failures.min_by_key(|(index, _)| *index).map_or(Ok(()), |(_, error)| Err(error))
+        let thread_count = device.pipeline_threads().get();
+        threads::on_threads(thread_count, missing.len(), |index| missing[index].compile()).map(drop)
     }
 
     fn compile(&self) -> Result<()> {

@@ -14,9 +14,8 @@ use shaderc::{
 };
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{env, fs, io, iter};
+use std::{env, fs, io};
 
 /// The size that Vulkan guarantees.
 const MAX_PUSH_CONSTANTS_SIZE: u32 = 128;
@@ -25,30 +24,20 @@ const MAX_PUSH_CONSTANTS_SIZE: u32 = 128;
 pub fn modules(glsl: &Path) -> Result<Modules, String> {
     let shaders = Shaders::new(glsl)?;
     let compiled =
-        on_all_cores(&rows(glsl)?, |row| shaders.kernel(row).map_err(|why| format!("{}: {why}", row.name)))?;
+        of_each(&rows(glsl)?, |row| shaders.kernel(row).map_err(|why| format!("{}: {why}", row.name)))?;
     let generator = compiled.last().map_or(0, |(.., generator)| *generator);
     let compiler = format!("{}; generator {generator:08x}", compiler_version()?);
     let (kernels, modules) = compiled.into_iter().map(|(kernel, module, _)| (kernel, module)).unzip();
     Ok((Manifest { compiler, sources: shaders.sources(), kernels }, modules))
 }
 
-/// What `work` makes of each item, in their order.
-fn on_all_cores<I: Sync, T: Send>(
-    items: &[I],
-    work: impl Fn(&I) -> Result<T, String> + Sync,
+/// What `work` makes of each row, in their order, on all cores.
+fn of_each<T: Send>(
+    rows: &[KernelRow],
+    work: impl Fn(&KernelRow) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
-    let next = AtomicUsize::new(0);
-    let work_on_some = || {
-        let indices = iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
-        let taken = indices.map_while(|index| Some((index, items.get(index)?)));
-        // After an error no thread begins another item.
-        let end = |_: &String| next.store(items.len(), Ordering::Relaxed);
-        let done = taken.map(|(index, item)| work(item).map(|made| (index, made)).inspect_err(end));
-        done.collect::<Result<Vec<_>, _>>()
-    };
     let cores = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1);
-    let done = on_threads(cores, &work_on_some).into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(done.into_iter().flatten().collect::<BTreeMap<_, _>>().into_values().collect())
+    on_threads(cores, rows.len(), |index| work(&rows[index]))
 }
 
 /// The include of a caller's functions.
@@ -181,7 +170,7 @@ impl<'a> Shaders<'a> {
         let shaders = Self { functions: Some(source), beside: self.beside, ..Shaders::new(self.glsl)? };
         let mut rows = rows(self.glsl)?;
         rows.retain(|row| kernels.contains(&&*row.name));
-        let modules = on_all_cores(&rows, |KernelRow { name, defines }| {
+        let modules = of_each(&rows, |KernelRow { name, defines }| {
             let defines = [&defines[..], &["FUNCTIONS".to_owned()]].concat();
             let words = shaders
                 .compile(&path_of(name), &defines, OptimizationLevel::Performance)

@@ -1,5 +1,6 @@
 //! Work on all cores.
 
+use std::convert::Infallible;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -7,16 +8,13 @@ use subsweep::internal::on_threads;
 
 /// The results of `work` on each item, in their order, by as many threads as there are cores.
 pub(super) fn in_threads<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    if items.len() < 2 {
-        return items.into_iter().map(work).collect();
-    }
-    let thread_count = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    let queue = Mutex::new(items.into_iter().enumerate());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || std::iter::from_fn(next).map(|(index, item)| (index, work(item))).collect::<Vec<_>>();
-    let mut results: Vec<_> = on_threads(thread_count, &work).into_iter().flatten().collect();
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
+    let thread_count = thread::available_parallelism().map_or(1, usize::from);
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let take = |index: usize| items[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Ok(results) = on_threads(thread_count, items.len(), |index| {
+        Ok::<_, Infallible>(work(take(index).expect("each index is taken once")))
+    });
+    results
 }
 
 #[cfg(test)]

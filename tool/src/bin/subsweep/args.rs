@@ -119,6 +119,14 @@ impl PolicyKind {
     }
 }
 
+/// The type of raw elements.
+#[derive(Debug, Args)]
+pub struct RawType {
+    /// The type of the elements, which an .npy file states itself
+    #[arg(long = "type", value_name = "TYPE", value_parser = element_type())]
+    pub element: Option<ElementType>,
+}
+
 /// One input table, one output table.
 #[derive(Debug, Args)]
 pub struct Files {
@@ -129,10 +137,8 @@ pub struct Files {
     #[arg(short, long)]
     pub output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
-    /// f64
-    #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
-    pub element: Option<ElementType>,
+    #[command(flatten)]
+    pub raw: RawType,
 }
 
 impl Files {

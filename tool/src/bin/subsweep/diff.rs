@@ -44,7 +44,7 @@ impl Run for DiffArgs {
         let source = self.files.source();
         let job = self.files.job(&source).checked()?;
         let opened = files::open_table(&source, None, |file, size| {
-            TableReader::new(file, size, self.files.element, &TAKEN)
+            TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
         files::check_numbers(&source, format)?;

@@ -44,7 +44,7 @@ pub fn sort(args: &SortArgs, common: &Common, by: &str) -> Result<()> {
 fn check_options(args: &SortArgs) -> Result<(), Ended> {
     let (values, why) = ("--values", "the row moves with its fields");
     let given = [
-        (args.files.element.is_some(), "--type", "the file says the types of its fields"),
+        (args.files.raw.element.is_some(), "--type", "the file says the types of its fields"),
         (args.bits.is_some(), "--bits", "all bits of a field are compared"),
         (args.axis == 1, "--axis 1", "structures are sorted along their only axis"),
         (args.values.is_some(), values, why),

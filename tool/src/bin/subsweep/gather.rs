@@ -40,7 +40,7 @@ impl Run for GatherArgs {
         let indices_source = Source::from(self.indices.clone());
         let job = self.files.job(&source).row_numbers("--indices", &indices_source).checked()?;
         device::check_inputs(common, &job)?;
-        let mut table = files::read(&source, self.files.element, &TAKEN)?;
+        let mut table = files::read(&source, self.files.raw.element, &TAKEN)?;
         let config = config(&source, &table)?;
         let instead = "give it indices, or an .npy file that has none";
         let rows = table.shape.rows();

@@ -68,7 +68,7 @@ impl Run for HistogramArgs {
         let job = job.input("--weights", &weights_source).checked()?;
         let bins = self.bins.unwrap_or(1);
         let opened = files::open_table(&source, None, |file, size| {
-            TableReader::new(file, size, self.files.element, &TAKEN)
+            TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })?;
         let TableReader { element, format, shape: known, .. } = opened.table;
         let shape = known.unwrap_or(TableShape::Flat { count: 0 });

@@ -8,7 +8,7 @@ use subsweep::merge::{MergeConfig, MergePolicy};
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{self, Format, Table, TableShape, Taken};
 
-use crate::args::{Common, element_type, float_order};
+use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
@@ -31,10 +31,8 @@ pub struct MergeArgs {
     #[arg(short, long)]
     pub output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
-    /// f64
-    #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
-    pub element: Option<ElementType>,
+    #[command(flatten)]
+    pub raw: RawType,
 
     /// Both arrays are sorted from the greatest key to the least, and so is the output
     #[arg(long)]
@@ -66,7 +64,7 @@ impl Run for MergeArgs {
         let job = values_sources.iter().fold(job, |job, source| job.input("--values", source));
         let job = job.output("--values-output", &self.values_output).checked()?;
         device::check_inputs(common, &job)?;
-        let [a, b] = keys_sources.each_ref().map(|source| files::read(source, self.element, &TAKEN));
+        let [a, b] = keys_sources.each_ref().map(|source| files::read(source, self.raw.element, &TAKEN));
         let (a, b) = (a?, b?);
         check_types(&keys_sources, &a, &b)?;
         let counts = [a.shape.rows(), b.shape.rows()];

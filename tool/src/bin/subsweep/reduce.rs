@@ -162,7 +162,7 @@ impl Run for ReduceArgs {
             return self.run_in_chunks(common, &source, &job);
         }
         device::check_inputs(common, &job)?;
-        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let table = files::read(&source, self.files.raw.element, &TAKEN)?;
         self.check_format(&source, table.format)?;
         let mut config = self.config(&source, table.element, table.shape)?;
         let rows = table.shape.rows();
@@ -215,7 +215,7 @@ impl ReduceArgs {
     /// Reduces all rows, or each row, of a table of any size.
     fn run_in_chunks(&self, common: &Common, source: &Source, job: &Job<'_>) -> Result<()> {
         let opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.element, &TAKEN)
+            TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
         self.check_format(source, format)?;

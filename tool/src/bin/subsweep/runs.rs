@@ -11,7 +11,7 @@ use subsweep::FloatOrder;
 use subsweep::run_length::{RunLengthConfig, RunLengthPolicy};
 use subsweep_tool::table::{ElementType, TableReader, Taken};
 
-use crate::args::{Common, MemoryLimit, element_type, float_order};
+use crate::args::{Common, MemoryLimit, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::files::input::{InputError, OpenTable};
 use crate::files::{self, Source};
@@ -32,10 +32,8 @@ pub struct RunsArgs {
     #[arg(short, long)]
     output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
-    /// f64
-    #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
-    element: Option<ElementType>,
+    #[command(flatten)]
+    raw: RawType,
 
     /// Write the number of elements of each run, u32; with --decode read it: u32, i32, u64 or i64
     #[arg(long, value_name = "FILE", required = true)]
@@ -76,7 +74,7 @@ impl RunsArgs {
     /// Opens elements or values of a single column.
     fn open(&self, source: &Source, max_count: u64) -> Result<OpenTable, InputError> {
         let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-        files::open_table(source, None, |file, size| TableReader::new(file, size, self.element, &taken))
+        files::open_table(source, None, |file, size| TableReader::new(file, size, self.raw.element, &taken))
     }
 }
 

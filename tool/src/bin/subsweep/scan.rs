@@ -94,7 +94,7 @@ impl Run for ScanArgs {
         let job = job.row_numbers("--by-key", &keys_source).checked()?;
         let needs_file = self.reverse.then_some(segments::BACKWARD);
         let mut opened = files::open_table(&source, needs_file, |file, size| {
-            TableReader::new(file, size, self.files.element, &TAKEN)
+            TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })?;
         // The size of raw keys follows from the number of rows, and a program may write the values to a pipe before the keys to
         // another.
@@ -285,7 +285,7 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
             "--policy seed scans inclusively only; leave out one of it and --exclusive",
         ));
     }
-    args.files.element.map_or(Ok(()), |element| check_operator(args.op, element))
+    args.files.raw.element.map_or(Ok(()), |element| check_operator(args.op, element))
 }
 
 /// The initial value `text` for every column.

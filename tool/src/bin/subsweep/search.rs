@@ -8,7 +8,7 @@ use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::table::{Table, TableShape, Taken, one_type, promoted};
 
-use crate::args::{Common, element_type, float_order};
+use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::Ended;
@@ -34,10 +34,8 @@ pub struct SearchArgs {
     #[arg(short, long)]
     pub output: Option<OsString>,
 
-    /// The type of the elements, which an .npy file states itself: u8, i8, u16, i16, f16, bf16, u32, i32, f32, u64, i64 or
-    /// f64
-    #[arg(long = "type", value_name = "TYPE", value_parser = element_type(), hide_possible_values = true)]
-    pub element: Option<ElementType>,
+    #[command(flatten)]
+    pub raw: RawType,
 
     /// The axis along which to search: 1 searches for the needles of each row of a table in the same row of SORTED, a table of as
     /// many rows, and writes positions in the row
@@ -78,8 +76,8 @@ impl Run for SearchArgs {
             .checked()?;
         device::check_inputs(common, &job)?;
         let taken = if self.axis == 0 { SORTED } else { SORTED_ROWS };
-        let sorted = files::read(sorted_source, self.element, &taken)?;
-        let needles = files::read(needles_source, self.element, &NEEDLES)?;
+        let sorted = files::read(sorted_source, self.raw.element, &taken)?;
+        let needles = files::read(needles_source, self.raw.element, &NEEDLES)?;
         let element = promoted(sorted.element, needles.element).ok_or_else(|| {
             let remedy = one_type([(sorted_source, sorted.element), (needles_source, needles.element)]);
             Ended::usage(format!(

@@ -288,7 +288,7 @@ impl Selection<'_> {
             max_dimensions: if takes_rows { 2 } else { 1 },
             max_count: if is_counted && !takes_rows { SelectPlan::MAX_COUNT } else { u64::MAX },
         };
-        let mut input = files::read(&input_source, self.files.element, &taken)?;
+        let mut input = files::read(&input_source, self.files.raw.element, &taken)?;
         let count = input.shape.rows() as u64;
         if is_counted && count > SelectPlan::MAX_COUNT {
             let max = SelectPlan::MAX_COUNT;

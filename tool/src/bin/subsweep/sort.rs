@@ -105,7 +105,7 @@ impl Run for SortArgs {
             [&self.values, &self.segments, &self.segment_ends].map(|file| file.clone().map(Source::from));
         let job = self.job(&source, &values).row_numbers("--segments", &segments);
         let job = job.row_numbers("--segment-ends", &ends).checked()?;
-        if let Some(element) = self.files.element {
+        if let Some(element) = self.files.raw.element {
             check_bits(self, element)?;
         }
         match &segments {
@@ -134,7 +134,7 @@ impl SortArgs {
     ) -> Result<()> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
         let mut opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.element, &TAKEN)
+            TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })
         .map_err(|error| with_remedy(error.into(), OF_ROWS))?;
         let (element, format) = (opened.table.element, opened.table.format);
@@ -228,7 +228,7 @@ impl SortArgs {
     fn run_along_rows(&self, common: &Common, job: &Job<'_>, source: &Source) -> Result<()> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
         let opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.element, &TAKEN)
+            TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
         let Some(shape @ TableShape::Grid { columns, .. }) = shape else {
@@ -369,7 +369,7 @@ impl SortArgs {
 /// Reads the keys of a segmented sort, whose offsets have 32 bits.
 fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
-    files::read(source, args.files.element, &taken).map_err(|error| match &error.problem {
+    files::read(source, args.files.raw.element, &taken).map_err(|error| match &error.problem {
         InputProblem::Table(TableError::TooMany { max }) => Ended::usage(format!(
             "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
         ))

@@ -89,7 +89,7 @@ impl Run for TopKArgs {
         let job = job.output("--indices", &self.indices).output("--values-output", &self.values_output);
         let job = job.checked()?;
         device::check_inputs(common, &job)?;
-        let table = files::read(&source, self.files.element, &TAKEN)?;
+        let table = files::read(&source, self.files.raw.element, &TAKEN)?;
         let rows = Rows::read(&source, &table, segments_source.as_ref(), ks_source.as_ref())?;
         let config = self.config(&source, &table, &rows)?;
         let mut values =

@@ -9,7 +9,7 @@ mod multiprocessor;
 mod summary;
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::convert::Infallible;
 
 use serde::{Deserialize, Serialize};
 
@@ -188,20 +188,13 @@ fn compile_each(
     pipelines: &[Pipeline],
     begin: &(impl Fn(&Pipeline) + Sync),
 ) -> Vec<Result<()>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let mut results = Vec::new();
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(pipeline) = pipelines.get(index) else { return results };
-            begin(pipeline);
-            results.push((index, Pipeline::compile_all(device, [pipeline])));
-        }
+    let compile = |index| {
+        let pipeline: &Pipeline = &pipelines[index];
+        begin(pipeline);
+        Ok::<_, Infallible>(Pipeline::compile_all(device, [pipeline]))
     };
-    let thread_count = device.pipeline_threads().get().min(pipelines.len());
-    let mut results: Vec<_> = on_threads(thread_count, &work).into_iter().flatten().collect();
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
+    let Ok(results) = on_threads(device.pipeline_threads().get(), pipelines.len(), compile);
+    results
 }
 
 /// Marks the specialization of a kernel's main path, which no plan dispatches.

@@ -57,7 +57,7 @@ impl Run for Scan {
             }
             let job = args.files.job(&source).row_numbers("--segments", &segments).checked()?;
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
-                TableReader::new(file, size, args.files.element, &Taken { elements: &UNPACKED, ..TAKEN })
+                TableReader::new(file, size, args.files.raw.element, &Taken { elements: &UNPACKED, ..TAKEN })
             })?;
             let (config, initial) = args.config(common, &source, &opened.table)?;
             // Of words, as the elements are.

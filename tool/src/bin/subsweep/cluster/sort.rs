@@ -195,7 +195,7 @@ impl Sort {
         args.check_values()?;
         let job = args.job(source, values).checked()?;
         let opened = files::open_table(source, Some(IN_SLICES), |file, size| {
-            TableReader::new(file, size, args.files.element, &TAKEN)
+            TableReader::new(file, size, args.files.raw.element, &TAKEN)
         })?;
         sort::check_bits(args, opened.table.element)?;
         let keys = Input::new(source.clone(), opened)?;

@@ -27,7 +27,7 @@ impl Selection<'_> {
         let max_count = if is_counted { SelectPlan::MAX_COUNT } else { u64::MAX };
         let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
         let opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.element, &taken)
+            TableReader::new(file, size, self.files.raw.element, &taken)
         })?;
         let TableReader { element, format, .. } = opened.table;
         let flat = |count: u64| TableShape::Flat { count: count as usize };

@@ -43,7 +43,7 @@ pub struct TuneArgs {
 
     /// Types of the keys or elements, separated by commas [default: u32, of hot sorts u64 as well, of histograms and
     /// scan-tree f32]
-    #[arg(long, value_name = "TYPES", value_parser = element_type(), value_delimiter = ',', hide_possible_values = true)]
+    #[arg(long, value_name = "TYPES", value_parser = element_type(), value_delimiter = ',')]
     pub element: Vec<ElementType>,
 
     /// Bytes of the values of each key: 0, 4 or 8, separated by commas [default: 0, of sort-onesweep 0,4,8]
