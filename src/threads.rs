@@ -9,7 +9,8 @@ use std::thread::{self, Builder};
 /// them.
 ///
 /// # Errors
-/// That of the least index of those that fail: the ones before it were begun, and end. No thread begins another.
+/// The error of the least index that fails. After an error no thread takes another index; those below it were taken before, and
+/// are finished.
 pub fn on_threads<T: Send, E: Send>(
     thread_count: usize,
     count: usize,
@@ -45,4 +46,32 @@ fn run(thread_count: usize, work: &(dyn Fn() + Sync)) {
             thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_indices() {
+        for (thread_count, count) in [(0, 3), (1, 3), (4, 0), (4, 1), (4, 40)] {
+            let squares = on_threads(thread_count, count, |index| Ok::<_, ()>(index * index)).unwrap();
+            assert_eq!(squares, (0..count).map(|index| index * index).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_least_index_and_ends_the_work() {
+        let begun = AtomicUsize::new(0);
+        let ended = on_threads(4, 4000, |index| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            // The error of the least index comes last.
+            thread::sleep(Duration::from_millis(if index == 7 { 20 } else { 1 }));
+            if matches!(index, 7 | 9) { Err(index) } else { Ok(()) }
+        });
+        assert_eq!(ended, Err(7));
+        assert!(begun.into_inner() < 2000);
+    }
 }

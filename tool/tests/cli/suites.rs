@@ -1,5 +1,7 @@
 //! `verify` and `bench`: their tables and reports. The results themselves are tested by tool/tests/drivers.
 
+use std::collections::HashSet;
+
 use ::subsweep_tool::harness::Report;
 use ::subsweep::scan::{ScanAlgorithm, WorkgroupScan};
 
@@ -61,6 +63,19 @@ fn cases_are_listed() {
     ];
     for (arguments, words) in refusals {
         run(&mut subsweep(["verify", "--list"].iter().chain(arguments))).refused(2, words);
+    }
+    let ids = |arguments: &[&str]| {
+        let listed = run(&mut subsweep(["verify", "--list"].iter().chain(arguments)));
+        assert_eq!((listed.code, listed.stderr.as_str()), (0, ""), "{arguments:?}");
+        String::from_utf8(listed.stdout).unwrap()
+    };
+    let (all, of_defaults) = (ids(&[]), ids(&["--default-policies"]));
+    let all: HashSet<_> = all.lines().collect();
+    assert!(of_defaults.lines().count() > 100 && of_defaults.lines().all(|id| all.contains(id)));
+    assert!(!of_defaults.contains("policy=small"), "{of_defaults}");
+    for other in [&["--policy", "seed"][..], &["--algorithm", "chained"], &["--large"]] {
+        let both = ["verify", "--default-policies"].iter().chain(other);
+        run(&mut subsweep(both)).refused(2, "cannot be used with");
     }
     let list = |arguments: &[&str]| {
         let ended = run(&mut subsweep(["verify", "--list"].iter().chain(arguments)));

@@ -40,8 +40,8 @@ pub struct VerifyArgs {
     #[arg(long)]
     pub waiting: bool,
 
-    /// Only cases of the policies that plans take by themselves on the device
-    #[arg(long)]
+    /// Only cases whose policy is the one that a plan chooses by itself on the device
+    #[arg(long, conflicts_with_all = ["algorithm", "policy"])]
     pub default_policies: bool,
 
     /// Verify each case N times, each time with 11 elements less and so with other numbers, as far as it has them

@@ -119,6 +119,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     let counts =
         boundary_counts(capabilities, crossover(&SortCase::chosen().policy(capabilities))).into_iter();
     cases.extend(counts.zip(Input::ALL.into_iter().cycle()).map(|(count, input)| chosen.case(count, input)));
+    // The other kinds of elements, in several tiles.
     cases.extend(chosen.kinds()[1..].iter().map(|sort| sort.case(65_536, Input::Uniform)));
     cases
 }
