@@ -19,6 +19,7 @@ pub(super) fn in_threads<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
     use super::*;
@@ -33,5 +34,18 @@ mod tests {
         assert_eq!(in_threads((0..40).collect(), next), (1..41).collect::<Vec<_>>());
         assert_eq!(in_threads(vec![5], next), [6]);
         assert!(in_threads(Vec::<u32>::new(), |item| item).is_empty());
+    }
+
+    #[test]
+    fn the_error_is_that_of_the_least_index_and_ends_the_work() {
+        let begun = AtomicUsize::new(0);
+        let ended = on_threads(4, 4000, |index| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            // The error of the least index comes last.
+            thread::sleep(Duration::from_millis(if index == 7 { 20 } else { 1 }));
+            if matches!(index, 7 | 9) { Err(index) } else { Ok(()) }
+        });
+        assert_eq!(ended, Err(7));
+        assert!(begun.into_inner() < 2000);
     }
 }
