@@ -24,7 +24,7 @@ const MAX_PUSH_CONSTANTS_SIZE: u32 = 128;
 pub fn modules(glsl: &Path) -> Result<Modules, String> {
     let shaders = Shaders::new(glsl)?;
     let compiled =
-        of_each(&rows(glsl)?, |row| shaders.kernel(row).map_err(|why| format!("{}: {why}", row.name)))?;
+        on_all_cores(&rows(glsl)?, |row| shaders.kernel(row).map_err(|why| format!("{}: {why}", row.name)))?;
     let generator = compiled.last().map_or(0, |(.., generator)| *generator);
     let compiler = format!("{}; generator {generator:08x}", compiler_version()?);
     let (kernels, modules) = compiled.into_iter().map(|(kernel, module, _)| (kernel, module)).unzip();
@@ -32,7 +32,7 @@ pub fn modules(glsl: &Path) -> Result<Modules, String> {
 }
 
 /// What `work` makes of each row, in their order, on all cores.
-fn of_each<T: Send>(
+fn on_all_cores<T: Send>(
     rows: &[KernelRow],
     work: impl Fn(&KernelRow) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
@@ -170,7 +170,7 @@ impl<'a> Shaders<'a> {
         let shaders = Self { functions: Some(source), beside: self.beside, ..Shaders::new(self.glsl)? };
         let mut rows = rows(self.glsl)?;
         rows.retain(|row| kernels.contains(&&*row.name));
-        let modules = of_each(&rows, |KernelRow { name, defines }| {
+        let modules = on_all_cores(&rows, |KernelRow { name, defines }| {
             let defines = [&defines[..], &["FUNCTIONS".to_owned()]].concat();
             let words = shaders
                 .compile(&path_of(name), &defines, OptimizationLevel::Performance)

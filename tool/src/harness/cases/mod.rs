@@ -137,8 +137,8 @@ macro_rules! primitives {
             pub fn has_default_policy(&self, capabilities: &Capabilities) -> bool {
                 match self {
                     $(Self::$name(case) => {
-                        let policy = case.config().checked_policy(capabilities);
-                        !policy.is_ok_and(|policy| policy != case.policy(capabilities))
+                        let default = case.config().checked_policy(capabilities).ok();
+                        default.is_none_or(|policy| policy == case.policy(capabilities))
                     }),+
                 }
             }
