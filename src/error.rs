@@ -122,7 +122,7 @@ pub enum Error {
         got: u64,
     },
     /// An address or offset is misaligned.
-    #[error("{what} is misaligned: address {address:#x} is no multiple of {alignment} bytes")]
+    #[error("{what} is misaligned: address {address:#x} is not a multiple of {alignment} bytes")]
     Misaligned {
         /// The range.
         what: &'static str,
@@ -216,7 +216,7 @@ pub enum Error {
         missing: vk::BufferUsageFlags,
     },
     /// The number of values is not a multiple of the row length.
-    #[error("{value_count} values are no whole rows of {columns}")]
+    #[error("{value_count} values are not whole rows of {columns}")]
     RowLengthMismatch {
         /// Number of values.
         value_count: u64,

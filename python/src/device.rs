@@ -608,7 +608,7 @@ impl Device {
         row_size: u32,
         indices: Bytes<'_>,
     ) -> PyResult<Output> {
-        let config = packed_row(row_size).map_or(GatherConfig::elements(row_size / 4), GatherConfig::of);
+        let config = packed_row(row_size).map_or(GatherConfig::elements(row_size / 4), GatherConfig::numbers);
         let (numbers, indices) = (numbers.source()?, indices.source()?);
         let inputs = [("source", numbers), ("indices", indices)];
         self.call(py, config, GatherBuffers::default(), indices.count(4), &inputs, |mut gathered| {

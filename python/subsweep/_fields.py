@@ -50,7 +50,7 @@ def _field(dtype: np.dtype[Any], name: str, descending: bool) -> _Field:
     if not of_field.isnative:
         raise TypeError(f"field {name!r} is of {of_field}, of another byte order: give a.astype(a.dtype.newbyteorder('='))")
     if offset % min(of_field.itemsize, 4):
-        raise TypeError(f"field {name!r} is at byte {offset}, no multiple of its size: give {_ALIGNED}")
+        raise TypeError(f"field {name!r} is at byte {offset}, not a multiple of its size: give {_ALIGNED}")
     return element, offset, descending
 
 
@@ -74,7 +74,7 @@ def _checked(a: Any, by: Optional[By], axis: Optional[int], descending: bool) ->
     if array.dtype.hasobject:
         raise TypeError(f"a is of {array.dtype}, which refers to objects, and a sort moves bytes: use numpy.sort")
     if array.dtype.itemsize % 4 or array.dtype.itemsize == 0:
-        raise TypeError(f"a has structures of {array.dtype.itemsize} bytes, no multiple of 4: give {_repacked(array.dtype)}")
+        raise TypeError(f"a has structures of {array.dtype.itemsize} bytes, not a multiple of 4: give {_repacked(array.dtype)}")
     names = [by] if isinstance(by, str) else list(array.dtype.names if by is None else by)
     return array, [_field(array.dtype, name, descending) for name in names]
 

@@ -68,7 +68,7 @@ pub unsafe extern "C" fn subsweep_gather_plan_create(
     let config = |_: &Device, info: &SubsweepGatherPlanCreateInfo| {
         let config = match info.words_per_element {
             0 if element_type("element_type", info.element_type)?.is_packed() => {
-                GatherConfig::of(element_type("element_type", info.element_type)?)
+                GatherConfig::numbers(element_type("element_type", info.element_type)?)
             }
             words => GatherConfig::elements(words),
         };

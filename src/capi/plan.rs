@@ -34,7 +34,7 @@ pub(super) trait Exported: Primitive<Count: Counts<Max: Maximum>> {
 
     /// The maximum counts of a recording.
     fn max(count: u64, segment_count: u64) -> Max<Self> {
-        Max::<Self>::of(count, segment_count)
+        Max::<Self>::new(count, segment_count)
     }
 
     /// The maximum count of elements.
@@ -60,17 +60,17 @@ pub(super) use exported;
 
 /// Maximum counts: of elements, and of segments if the primitive has some.
 pub(super) trait Maximum {
-    fn of(count: u64, segment_count: u64) -> Self;
+    fn new(count: u64, segment_count: u64) -> Self;
 }
 
 impl Maximum for u64 {
-    fn of(count: u64, _: u64) -> Self {
+    fn new(count: u64, _: u64) -> Self {
         count
     }
 }
 
 impl Maximum for (u64, u64) {
-    fn of(count: u64, segment_count: u64) -> Self {
+    fn new(count: u64, segment_count: u64) -> Self {
         (count, segment_count)
     }
 }

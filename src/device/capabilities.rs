@@ -143,7 +143,7 @@ impl Capabilities {
             pipeline_cache_uuid: properties.pipeline_cache_uuid,
         };
         Self {
-            workarounds: Workarounds::of(&identity, vulkan11.subgroup_size),
+            workarounds: Workarounds::for_driver(&identity, vulkan11.subgroup_size),
             identity,
             subgroup_size: vulkan11.subgroup_size,
             min_subgroup_size: size_control.min_subgroup_size,

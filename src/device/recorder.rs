@@ -105,7 +105,8 @@ impl<'d> Recorder<'d> {
 
     /// Compiles the pipelines that a recording binds.
     #[cfg(feature = "headless")]
-    pub(crate) fn compile(device: &'d Device, record: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    #[doc(hidden)]
+    pub fn compile(device: &'d Device, record: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let mut recorder = Self { bound: Some(Vec::new()), ..Self::dry(device) };
         record(&mut recorder)?;
         let mut bound = recorder.bound.unwrap_or_default();
@@ -368,7 +369,7 @@ impl<'d> Recorder<'d> {
     /// Fills `range` with `word` (`vkCmdFillBuffer`).
     ///
     /// # Panics
-    /// If the offset or the size is no multiple of 4.
+    /// If the offset or the size is not a multiple of 4.
     pub fn fill(&mut self, range: BufferRange, word: u32) {
         assert!(range.offset.is_multiple_of(4) && range.size.is_multiple_of(4), "a fill is of words");
         if range.size == 0 {
@@ -383,7 +384,7 @@ impl<'d> Recorder<'d> {
     /// Writes `words` to the start of `range` (`vkCmdUpdateBuffer`).
     ///
     /// # Panics
-    /// If the offset is no multiple of 4, or the words are empty, exceed the range, or exceed 65,536 bytes.
+    /// If the offset is not a multiple of 4, or the words are empty, exceed the range, or exceed 65,536 bytes.
     pub fn update(&mut self, range: BufferRange, words: &[u32]) {
         let range = range.slice(0, size_of_val(words) as u64);
         assert!(range.offset.is_multiple_of(4) && (1..=65_536).contains(&range.size), "an update is short");

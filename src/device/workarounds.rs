@@ -37,7 +37,7 @@ impl Workarounds {
     pub const LANES_END_AT_32: Self = Self(1 << 5);
 
     /// Workarounds for a driver at a subgroup size.
-    pub fn of(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
+    pub fn for_driver(identity: &DeviceIdentity, subgroup_size: u32) -> Self {
         let found = DRIVER_BUGS.iter().filter(|bug| bug.is_in(identity, subgroup_size));
         found.fold(Self::NONE, |all, bug| Self(all.0 | bug.workaround.0))
     }

@@ -92,12 +92,12 @@ impl<'a> Arguments<'a> {
     }
 
     /// The next row has elements of this form, if they are packed.
-    pub(super) fn of(&mut self, form: Option<PackedForm>) -> &mut Self {
+    pub(super) fn with_form(&mut self, form: Option<PackedForm>) -> &mut Self {
         self.packed = form.map(|form| Packed { form, extent: None });
         self
     }
 
-    /// As [`Self::of`], of which a recording writes no more than `extent`.
+    /// As [`Self::with_form`], of which a recording writes no more than `extent`.
     pub(super) fn up_to(&mut self, form: Option<PackedForm>, extent: Extent) -> &mut Self {
         self.packed = form.map(|form| Packed { form, extent: Some(extent) });
         self

@@ -262,7 +262,7 @@ fn packed(device: &Device) -> Vec<Row> {
         row(device, "the same by way of words", |count| (SelectConfig::flags8_of(U8), select, count)),
         row(device, "reduce, u8 sum", |count| (ReduceConfig::sum(U8), reduce, count)),
         row(storing, "merge of u8", |count| (MergeConfig::keys(U8), merge, (count / 2, count / 2))),
-        row(device, "gather of u8", |count| (GatherConfig::of(U8), gather, count)),
+        row(device, "gather of u8", |count| (GatherConfig::numbers(U8), gather, count)),
     ]
 }
 

@@ -191,7 +191,7 @@ impl Buffers<Difference> for DifferenceBuffers {
     ) -> Result<()> {
         table.count("count", count)?;
         let form = PackedForm::numbers(config.element);
-        let rows = Extent::of(*count);
+        let rows = Extent::new(*count);
         table.up_to(form, rows.rows(config.columns, 0)).read(
             "source",
             &mut self.source,

@@ -86,7 +86,7 @@ impl GatherConfig {
     }
 
     /// Numbers of a type.
-    pub const fn of(element: ElementType) -> Self {
+    pub const fn numbers(element: ElementType) -> Self {
         let packed = if element.is_packed() { Some(element) } else { None };
         Self { packed, ..Self::elements(element.words()) }
     }
@@ -168,10 +168,10 @@ impl Buffers<Gather> for GatherBuffers {
         let (max, element_size) = (count.max(), config.element_size());
         let source_size = self.source.size / element_size * element_size;
         table.count("count", count)?;
-        table.of(config.form()).read("source", &mut self.source, source_size)?;
+        table.with_form(config.form()).read("source", &mut self.source, source_size)?;
         let indices_size = size_if(!config.is_in_order, max.saturating_mul(4));
         table.read("indices", &mut self.indices, indices_size)?;
-        table.of(config.form()).write(
+        table.with_form(config.form()).write(
             "destination",
             &mut self.destination,
             max.saturating_mul(element_size),

@@ -240,12 +240,12 @@ impl Buffers<Merge> for MergeBuffers {
         table.count("a_count", &mut count.first)?;
         table.count("b_count", &mut count.second)?;
         let form = PackedForm::numbers(config.element);
-        table.up_to(form, Extent::of(count.first)).read(
+        table.up_to(form, Extent::new(count.first)).read(
             "a",
             &mut self.a,
             a_count.saturating_mul(key_size),
         )?;
-        table.up_to(form, Extent::of(count.second)).read(
+        table.up_to(form, Extent::new(count.second)).read(
             "b",
             &mut self.b,
             b_count.saturating_mul(key_size),

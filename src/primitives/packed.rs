@@ -56,14 +56,14 @@ pub struct PackedForm {
 impl PackedForm {
     /// Elements by value; `None` unless they are packed.
     pub(super) const fn numbers(element: ElementType) -> Option<Self> {
-        Self::of(element, Content::Number)
+        Self::new(element, Content::Number)
     }
 
     /// The form of elements, or results, of an operator; `None` unless they are packed.
     pub(super) const fn by(element: Option<ElementType>, operator: Option<ScanOperator>) -> Option<Self> {
         match (element, operator) {
             (Some(element), Some(ScanOperator::Min | ScanOperator::Max)) => {
-                Self::of(element, Content::Saturated)
+                Self::new(element, Content::Saturated)
             }
             (Some(element), _) => Self::numbers(element),
             (None, _) => None,
@@ -85,7 +85,7 @@ impl PackedForm {
     }
 
     /// The form of an element; `None` unless it is packed.
-    pub(super) const fn of(element: ElementType, content: Content) -> Option<Self> {
+    pub(super) const fn new(element: ElementType, content: Content) -> Option<Self> {
         if element.is_packed() { Some(Self { element, content }) } else { None }
     }
 
@@ -118,19 +118,19 @@ pub(super) struct Extent {
 
 impl Extent {
     /// As many as a count.
-    pub(super) const fn of(count: Count) -> Self {
+    pub(super) const fn new(count: Count) -> Self {
         Self { counts: [count, Count::Direct(0)], divisor: 1, times: 1, minus: 0 }
     }
 
     /// As many as two counts have together.
     pub(super) const fn of_both(first: Count, second: Count) -> Self {
-        Self { counts: [first, second], ..Self::of(first) }
+        Self { counts: [first, second], ..Self::new(first) }
     }
 
     /// As many as a count in device memory that the recording writes, up to `max`.
     pub(super) fn written(count: AddressRange, max: u64) -> Self {
         let max = u32::try_from(max).unwrap_or(u32::MAX);
-        Self::of(Count::Indirect { address: count.address, max })
+        Self::new(Count::Indirect { address: count.address, max })
     }
 
     /// One for each `divisor` of the count, and one for the rest.
@@ -226,7 +226,7 @@ impl Move {
                 AddressRange::new(range.address + first * size, count * size)
             };
             let (elements, words) = (slice(self.elements, size), slice(self.words, 4));
-            let whole = Extent::of(Count::Direct(count));
+            let whole = Extent::new(Count::Direct(count));
             let (chunk, extent) = indirect.map_or((0, whole), |extent| (chunk as u32, extent));
             Part { elements, words, extent, chunk, count: count as u32 }
         })

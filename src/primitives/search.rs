@@ -246,12 +246,12 @@ impl Buffers<Search> for SearchBuffers {
         table.count("sorted_count", &mut count.first)?;
         table.count("needle_count", &mut count.second)?;
         let form = PackedForm::numbers(config.element);
-        table.up_to(form, Extent::of(count.first)).read(
+        table.up_to(form, Extent::new(count.first)).read(
             "sorted",
             &mut self.sorted,
             sorted_count.saturating_mul(key_size),
         )?;
-        table.up_to(form, Extent::of(count.second)).read(
+        table.up_to(form, Extent::new(count.second)).read(
             "needles",
             &mut self.needles,
             needle_count.saturating_mul(key_size),

@@ -91,7 +91,7 @@ static void sorts_of_rows(const SubsweepGpu *gpu) {
     EXPECT(subsweep_gpu_sort(gpu, &info, table, order, 6) == VK_SUCCESS);
     EXPECT(table[0] == 7 && table[1] == 8 && table[2] == 9 && table[3] == 1 && table[4] == 1 && table[5] == 2);
     EXPECT(order[0] == 0 && order[1] == 2 && order[2] == 1 && order[3] == 1 && order[4] == 2 && order[5] == 0);
-    REFUSE(subsweep_gpu_sort(gpu, &info, table, order, 5), SUBSWEEP_ERROR_UNSUPPORTED, "5 values are no whole rows of 3");
+    REFUSE(subsweep_gpu_sort(gpu, &info, table, order, 5), SUBSWEEP_ERROR_UNSUPPORTED, "5 values are not whole rows of 3");
 }
 
 static void scans(const SubsweepGpu *gpu) {

@@ -1,4 +1,4 @@
-/* Elements of 8 and 16 bits, at addresses that are no multiple of 4. */
+/* Elements of 8 and 16 bits, at addresses that are not multiples of 4. */
 
 #include "expect.h"
 

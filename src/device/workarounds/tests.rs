@@ -27,7 +27,7 @@ fn each_bug_has_a_flag_a_name_and_a_reproducer_of_its_own() {
 
 #[test]
 fn a_range_begins_with_the_bug_and_ends_before_the_first_without() {
-    let has = |info| Workarounds::of(&lavapipe(info), 8).contains(Workarounds::LOOPS_END_AT_65535);
+    let has = |info| Workarounds::for_driver(&lavapipe(info), 8).contains(Workarounds::LOOPS_END_AT_65535);
     assert!(has("Mesa 22.3.6 (LLVM 15.0.6)"));
     assert!(has("Mesa 25.0.6 (LLVM 15.0.6)"));
     assert!(!has("Mesa 25.0.7-2~bpo12+1 (LLVM 15.0.6)"));
@@ -38,17 +38,17 @@ fn a_range_begins_with_the_bug_and_ends_before_the_first_without() {
 #[test]
 fn lanes_and_driver_decide_too() {
     let mut identity = lavapipe("Mesa 25.0.7");
-    let at = |lanes| format!("{:?}", Workarounds::of(&identity, lanes));
+    let at = |lanes| format!("{:?}", Workarounds::for_driver(&identity, lanes));
     assert_eq!(at(16), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
     assert_eq!(at(32), r#"{"NO_INDIRECT_BEHIND_BASE", "LANES_END_AT_16"}"#);
     identity.driver_info = "Mesa 25.0.7-subsweep-wide (LLVM 15.0.6)".into();
-    assert_eq!(format!("{:?}", Workarounds::of(&identity, 32)), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
+    assert_eq!(format!("{:?}", Workarounds::for_driver(&identity, 32)), r#"{"NO_INDIRECT_BEHIND_BASE"}"#);
     identity.driver_id = vk::DriverId::MESA_RADV;
-    assert!(Workarounds::of(&identity, 64).is_empty());
+    assert!(Workarounds::for_driver(&identity, 64).is_empty());
     identity.driver_id = vk::DriverId::MOLTENVK;
-    assert!(Workarounds::of(&identity, 32).is_empty());
-    assert_eq!(format!("{:?}", Workarounds::of(&identity, 64)), r#"{"LANES_END_AT_32"}"#);
+    assert!(Workarounds::for_driver(&identity, 32).is_empty());
+    assert_eq!(format!("{:?}", Workarounds::for_driver(&identity, 64)), r#"{"LANES_END_AT_32"}"#);
     identity.driver_id = vk::DriverId::GOOGLE_SWIFTSHADER;
-    let names: Vec<_> = Workarounds::of(&identity, 4).names().collect();
+    let names: Vec<_> = Workarounds::for_driver(&identity, 4).names().collect();
     assert_eq!(names, ["NO_RESULT_OUT_OF_DIVERGENT_LOOP"]);
 }

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 /// Not every module may be pruned: glslang has no branch out of a selection but to its end, and decorates ids alone, not
 /// groups of them.
 pub fn pruned(module: &Module, constants: &Sizes) -> Option<Vec<u32>> {
-    let flow = Propagation::of(module, constants);
+    let flow = Propagation::new(module, constants);
     let mut pruning = Pruning { module, flow, named: HashMap::new(), jumps: HashMap::new() };
     pruning.read()?;
     Some(pruning.words())

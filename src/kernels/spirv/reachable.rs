@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// The positions of the instructions in blocks that `constants` do not rule out. Every function counts as called.
 pub(super) fn reachable(module: &Module, constants: &Sizes) -> HashSet<usize> {
-    let flow = Propagation::of(module, constants);
+    let flow = Propagation::new(module, constants);
     let mut block = None;
     let in_reachable = |i: &Instruction<'_>| {
         if i.opcode == opcode::LABEL {
@@ -42,7 +42,7 @@ pub(super) struct Propagation<'m> {
 }
 
 impl<'m> Propagation<'m> {
-    pub(super) fn of(module: &'m Module, constants: &'m Sizes) -> Self {
+    pub(super) fn new(module: &'m Module, constants: &'m Sizes) -> Self {
         let body: Vec<_> = module.instructions().skip_while(|i| i.opcode != opcode::FUNCTION).collect();
         let results = body.iter().filter(|i| i.opcode != opcode::FUNCTION_PARAMETER);
         let mut block = 0;

@@ -212,7 +212,7 @@ impl Buffers<Histogram> for HistogramBuffers {
         }
         table.count("count", count)?;
         let form = PackedForm::numbers(config.element);
-        table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
+        table.up_to(form, Extent::new(*count).rows(config.columns, 0)).read(
             "source",
             &mut self.source,
             count.max().saturating_mul(config.row_size()),

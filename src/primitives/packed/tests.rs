@@ -22,7 +22,7 @@ fn a_part_of_a_move_is_a_dispatch_of_32_bit_numbers() {
         [(0, 0, 0, whole), (2 * chunk, 4 * chunk, 0, whole), (4 * chunk, 8 * chunk, 0, rest)]
     );
     // The kernel knows which elements are its own.
-    let counted = Extent::of(Count::Indirect { address: 64, max: u32::MAX });
+    let counted = Extent::new(Count::Indirect { address: 64, max: u32::MAX });
     assert_eq!(
         parts(ElementType::U16, Some(counted), size).iter().map(|part| part.2).collect::<Vec<_>>(),
         [0, 1, 2]
@@ -35,7 +35,7 @@ fn counts_of_the_host_are_computed_there() {
     let extent = Extent::of_both(Count::Direct(7), Count::Direct(4));
     assert_eq!(extent.known(), 11);
     assert_eq!(extent.per(3).rows(2, 1).known(), 7);
-    assert_eq!(Extent::of(Count::Direct(1)).rows(3, 3).known(), 0);
+    assert_eq!(Extent::new(Count::Direct(1)).rows(3, 3).known(), 0);
     assert_eq!(parts(ElementType::U8, Some(extent), 20), [(0, 0, 0, 11)]);
     assert_eq!(parts(ElementType::U8, Some(extent), 9), [(0, 0, 0, 9)]);
 }

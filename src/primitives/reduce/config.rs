@@ -188,31 +188,31 @@ impl ReduceConfig {
 
     /// A reduction by `operator`, in one column.
     pub const fn new(operator: ScanOperator, element: ElementType) -> Self {
-        Self::of(Operation::BuiltIn(operator, element))
+        Self::with_operation(Operation::BuiltIn(operator, element))
     }
 
     /// The index of the minimum, u32: of the first of equals.
     pub const fn argmin(element: ElementType) -> Self {
-        Self::of(Operation::Index(ScanOperator::Min, element))
+        Self::with_operation(Operation::Index(ScanOperator::Min, element))
     }
 
     /// The index of the maximum, u32: of the first of equals.
     pub const fn argmax(element: ElementType) -> Self {
-        Self::of(Operation::Index(ScanOperator::Max, element))
+        Self::with_operation(Operation::Index(ScanOperator::Max, element))
     }
 
     /// The indices of the minimum and of the maximum, of the first of equals: those of all results of [`Self::argmin`], then
     /// those of [`Self::argmax`], by one read of the elements.
     pub const fn argminmax(element: ElementType) -> Self {
-        Self::of(Operation::BothIndices(element))
+        Self::with_operation(Operation::BothIndices(element))
     }
 
     /// A reduction by functions of the caller, with their own element, in one column.
     pub const fn custom(functions: &'static Functions) -> Self {
-        Self::of(Operation::Custom(functions))
+        Self::with_operation(Operation::Custom(functions))
     }
 
-    const fn of(operation: Operation) -> Self {
+    const fn with_operation(operation: Operation) -> Self {
         Self {
             operation,
             columns: 1,
@@ -527,22 +527,22 @@ impl Buffers<Reduce> for ReduceBuffers {
         let results_size = result_count.saturating_mul(config.result_size());
         table.count("count", count)?;
         Functions::read_data(config.functions(), &mut self.functions_data, table)?;
-        let extent = Extent::of(*count).rows(config.columns, 0);
+        let extent = Extent::new(*count).rows(config.columns, 0);
         match config.packed_source() {
             Some(form) => table.as_is(form),
             None => table.up_to(config.form(config.element_type()), extent),
         }
         .read("source", &mut self.source, size)?;
         let keys = config.runs.and_then(ReduceRuns::packed_keys).and_then(PackedForm::numbers);
-        table.up_to(keys, Extent::of(*count)).read("segments", &mut self.segments, segments_size)?;
+        table.up_to(keys, Extent::new(*count)).read("segments", &mut self.segments, segments_size)?;
         table.read("segment_ends", &mut self.segment_ends, size_if(has_ranges, segments_size))?;
         let form = config.form(config.result_type());
         let runs = Extent::written(self.run_count, max);
         match (config.runs, config.packed_results()) {
             (_, Some(form)) => table.as_is(form),
-            (Some(ReduceRuns::FixedSize(length)), _) => table.up_to(form, Extent::of(*count).per(length)),
+            (Some(ReduceRuns::FixedSize(length)), _) => table.up_to(form, Extent::new(*count).per(length)),
             (Some(_), _) if key_size > 0 => table.up_to(form, runs.rows(config.columns, 0)),
-            _ => table.of(form),
+            _ => table.with_form(form),
         };
         table.write("destination", &mut self.destination, results_size)?;
         table.up_to(keys, runs).write("unique_keys", &mut self.unique_keys, keys_size)?;

@@ -227,7 +227,7 @@ impl Buffers<RunLength> for RunLengthBuffers {
         };
         table.count("count", count)?;
         let form = PackedForm::numbers(config.element);
-        table.up_to(form, Extent::of(*count)).addresses(
+        table.up_to(form, Extent::new(*count)).addresses(
             "elements",
             elements,
             &mut self.elements,

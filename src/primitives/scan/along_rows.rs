@@ -58,7 +58,7 @@ impl ByAccess {
         self.quads.iter().chain(&self.words)
     }
 
-    fn of(&self, has_quads: bool) -> &Pipeline {
+    fn pipeline(&self, has_quads: bool) -> &Pipeline {
         let quads = self.quads.as_ref().filter(|_| has_quads);
         quads.or(self.words.as_ref()).or(self.quads.as_ref()).expect("a level has a pipeline")
     }
@@ -284,7 +284,7 @@ impl Recording<'_> {
             column_count: self.scan.column_count,
         };
         let reduce = self.scan.levels[level].reduce.as_ref().expect("a level below the top");
-        self.dispatch(recorder, level, reduce.of(self.has_quads(level, &[push.source])), &push)
+        self.dispatch(recorder, level, reduce.pipeline(self.has_quads(level, &[push.source])), &push)
     }
 
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
@@ -305,7 +305,7 @@ impl Recording<'_> {
             column_count: scan.column_count,
         };
         let has_quads = self.has_quads(level, &[push.source, push.destination]);
-        self.dispatch(recorder, level, scan.levels[level].downsweep.of(has_quads), &push)
+        self.dispatch(recorder, level, scan.levels[level].downsweep.pipeline(has_quads), &push)
     }
 
     /// Dispatches the workgroups of a level. Of an indirect count, the levels above the elements have those of the maximum:

@@ -133,10 +133,10 @@ impl ScanConfig {
 
     /// A scan of `kind`; by default sums in one column.
     pub const fn new(kind: ScanKind, element: ElementType) -> Self {
-        Self::of(kind, Operation::BuiltIn(ScanOperator::Add, element))
+        Self::with_operation(kind, Operation::BuiltIn(ScanOperator::Add, element))
     }
 
-    const fn of(kind: ScanKind, operation: Operation) -> Self {
+    const fn with_operation(kind: ScanKind, operation: Operation) -> Self {
         Self {
             kind,
             operation,
@@ -167,7 +167,7 @@ impl ScanConfig {
 
     /// A scan of `kind` by functions of the caller, with their own element, in one column.
     pub const fn custom(kind: ScanKind, functions: &'static Functions) -> Self {
-        Self::of(kind, Operation::Custom(functions))
+        Self::with_operation(kind, Operation::Custom(functions))
     }
 
     /// Sets the operator; has no effect on a custom one.
@@ -643,10 +643,10 @@ impl Buffers<Scan> for ScanBuffers {
         table.count("count", count)?;
         table.read("segments", &mut self.segments, segments_size)?;
         if let InitialValue::Device(range) = &mut self.initial {
-            table.of(config.form(config.element_type())).read("initial", range, row_size)?;
+            table.with_form(config.form(config.element_type())).read("initial", range, row_size)?;
         }
         Functions::read_data(config.functions(), &mut self.functions_data, table)?;
-        let extent = Extent::of(*count).rows(config.columns, 0);
+        let extent = Extent::new(*count).rows(config.columns, 0);
         let packed = config.packed();
         match packed {
             Some(form) => table.as_is(form),

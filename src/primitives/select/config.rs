@@ -185,22 +185,22 @@ impl SelectConfig {
 
     /// Selects the elements that satisfy a comparison with the operands of each recording.
     pub const fn compare(element: ElementType, comparison: Comparison) -> Self {
-        Self::of(Predicate::Compare(comparison), element).of_keys(element)
+        Self::with_type(Predicate::Compare(comparison), element).of_keys(element)
     }
 
     /// Selects the first element of each run of equal ones; of sorted elements each once.
     pub const fn unique(element: ElementType) -> Self {
-        Self::of(Predicate::Unique, element).of_keys(element)
+        Self::with_type(Predicate::Unique, element).of_keys(element)
     }
 
     /// As [`Self::flags8`], of elements of any type.
     pub const fn flags8_of(element: ElementType) -> Self {
-        Self::of(Predicate::Flags8, element)
+        Self::with_type(Predicate::Flags8, element)
     }
 
     /// As [`Self::flags32`], of elements of any type.
     pub const fn flags32_of(element: ElementType) -> Self {
-        Self::of(Predicate::Flags32, element)
+        Self::with_type(Predicate::Flags32, element)
     }
 
     /// Selects the elements that a function of the caller keeps: `bool keep(Element element, uint index, Words data)`.
@@ -208,7 +208,7 @@ impl SelectConfig {
         Self::new(Predicate::Function(functions), None, functions.element_words())
     }
 
-    const fn of(predicate: Predicate, element: ElementType) -> Self {
+    const fn with_type(predicate: Predicate, element: ElementType) -> Self {
         let packed = if element.is_packed() { Some(element) } else { None };
         Self { packed, ..Self::new(predicate, None, element.words()) }
     }
@@ -422,7 +422,7 @@ impl HostOperands {
     const MAX: usize = 4;
 
     /// The operands of both comparisons: a bound and the end of a range each.
-    pub(super) fn of(&self, config: &SelectConfig) -> [[u32; 2]; 4] {
+    pub(super) fn bounds(&self, config: &SelectConfig) -> [[u32; 2]; 4] {
         let first = config.first_operand_count();
         let operand = |index: usize| self.words.get(index).copied().unwrap_or_default();
         [operand(0), operand(1), operand(first), operand(first + 1)]
@@ -586,7 +586,7 @@ impl Buffers<Select> for SelectBuffers {
         let indices_size = size_if(config.has_indices, max.saturating_mul(config.index_size()));
         table.count("count", count)?;
         let form = config.form();
-        table.up_to(form, Extent::of(*count)).read("source", &mut self.source, config.source_size(max))?;
+        table.up_to(form, Extent::new(*count)).read("source", &mut self.source, config.source_size(max))?;
         table.read(
             "flags",
             &mut self.flags,
@@ -595,7 +595,7 @@ impl Buffers<Select> for SelectBuffers {
         table.read("values", &mut self.values, values_size)?;
         if let Operands::Device(range) = &mut self.operands {
             let operand_size = config.keys.map_or(0, |element| element.size() as u64);
-            table.of(form).read("operands", range, config.operand_count() as u64 * operand_size)?;
+            table.with_form(form).read("operands", range, config.operand_count() as u64 * operand_size)?;
         }
         let functions = match config.predicate {
             Predicate::Function(functions) => Some(functions),
@@ -604,7 +604,7 @@ impl Buffers<Select> for SelectBuffers {
         Functions::read_data(functions, &mut self.functions_data, table)?;
         let written = match config.parts {
             Parts::Selected => Extent::written(self.counts, max),
-            Parts::Two | Parts::Three(_) => Extent::of(*count),
+            Parts::Two | Parts::Three(_) => Extent::new(*count),
         };
         table.up_to(form, written).write("destination", &mut self.destination, kept_size)?;
         table.write("destination_values", &mut self.destination_values, values_size)?;

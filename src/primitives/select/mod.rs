@@ -436,7 +436,7 @@ impl Select {
         let is_tested = !self.config.predicate.has_flags();
         let (operands, host) = match buffers.operands {
             Operands::None => (AddressRange::NONE, [[0; 2]; 4]),
-            Operands::Host(operands) => (AddressRange::NONE, operands.of(&self.config)),
+            Operands::Host(operands) => (AddressRange::NONE, operands.bounds(&self.config)),
             Operands::Device(range) => (range, [[0; 2]; 4]),
         };
         let [operand, range_end, second_operand, second_range_end] = host;

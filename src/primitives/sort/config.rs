@@ -455,7 +455,7 @@ impl SortConfig {
 
     /// The form of keys that are packed.
     const fn form(&self) -> Option<PackedForm> {
-        PackedForm::of(self.key, Content::Key(self.order))
+        PackedForm::new(self.key, Content::Key(self.order))
     }
 
     /// The same sort of words that have the key's order in their low bits.
@@ -583,7 +583,7 @@ impl SortBuffers {
         let given_values_size = size_if(!config.has_unused_values(), values_size);
         let (keys, values) = config.roles();
         table.count("count", count)?;
-        let (form, extent) = (config.form(), Extent::of(*count));
+        let (form, extent) = (config.form(), Extent::new(*count));
         table.up_to(form, extent).addresses("keys", keys, &mut self.keys, source_size)?;
         table.addresses("values", values, &mut self.values, given_values_size)?;
         let output = if form.is_some() { output } else { Role::Write };

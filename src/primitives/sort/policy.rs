@@ -347,7 +347,7 @@ impl SortPolicy {
             },
             (false, None) => tuning::algorithm_of(tuning::SORTS, capabilities, words),
         };
-        let tuning = SortTuning::of(capabilities, words);
+        let tuning = SortTuning::new(capabilities, words);
         let (single, large) = (tile(&tuning.counted), tile(&tuning.large_workgroup));
         let has_large = large.tile_items() > single.tile_items();
         let policy = Self {
@@ -360,7 +360,7 @@ impl SortPolicy {
 
     /// The policy of an algorithm, tuned for a device and configuration.
     pub fn tuned(algorithm: SortAlgorithm, capabilities: &Capabilities, config: &SortConfig) -> Self {
-        let tuning = SortTuning::of(capabilities, config.words());
+        let tuning = SortTuning::new(capabilities, config.words());
         let tuned = match algorithm {
             SortAlgorithm::Onesweep => tuning.onesweep,
             SortAlgorithm::Radix8Bit => tuning.radix_8bit,

@@ -20,7 +20,7 @@ pub(super) struct SortTuning {
 
 impl SortTuning {
     /// The tuning of a device, for keys and values of so many words.
-    pub(super) fn of(capabilities: &Capabilities, words: [u32; 2]) -> Self {
+    pub(super) fn new(capabilities: &Capabilities, words: [u32; 2]) -> Self {
         let tuning = |shape_of: fn(&Capabilities, TunedPart, [u32; 2]) -> KernelShape| {
             let shape = |part| shape_of(capabilities, part, words);
             Self {

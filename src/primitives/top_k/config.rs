@@ -295,11 +295,11 @@ impl Buffers<TopK> for TopKBuffers {
                 // Scratch has room for the words of as many.
                 at_most(key_count, size(config.columns.into()), "a top-k of these rows of 8 or 16 bits")?;
             }
-            table.of(form).read("source", &mut self.source, key_count * key_size)?;
+            table.with_form(form).read("source", &mut self.source, key_count * key_size)?;
             let values_size = key_count.saturating_mul(config.value_size());
             table.read("source_values", &mut self.source_values, values_size)?;
         } else {
-            table.up_to(form, Extent::of(*count).rows(config.columns, 0)).read(
+            table.up_to(form, Extent::new(*count).rows(config.columns, 0)).read(
                 "source",
                 &mut self.source,
                 size(config.row_size()),
@@ -307,7 +307,7 @@ impl Buffers<TopK> for TopKBuffers {
             table.read("source_values", &mut self.source_values, values_size(config.columns))?;
         }
         Functions::read_data(config.functions, &mut self.functions_data, table)?;
-        table.up_to(form, Extent::of(*count).rows(config.k, 0)).write(
+        table.up_to(form, Extent::new(*count).rows(config.k, 0)).write(
             "destination",
             &mut self.destination,
             size(config.keys_size()),

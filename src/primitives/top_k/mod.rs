@@ -85,10 +85,10 @@ pub type TopKPlan = Plan<TopK>;
 /// the best first, and of equal keys that of the lowest column; others are in the order of their columns. The results do
 /// not depend on timing, policy or device.
 #[derive(Debug)]
-pub struct TopK(Way);
+pub struct TopK(Variant);
 
 #[derive(Debug)]
-enum Way {
+enum Variant {
     Rows(ByRows),
     Tiles(ByTiles),
     Sort(Box<BySort>),
@@ -97,9 +97,9 @@ enum Way {
 impl TopK {
     fn recordable(&self) -> &dyn Recordable<Self> {
         match &self.0 {
-            Way::Rows(rows) => rows,
-            Way::Tiles(tiles) => tiles,
-            Way::Sort(sort) => &**sort,
+            Variant::Rows(rows) => rows,
+            Variant::Tiles(tiles) => tiles,
+            Variant::Sort(sort) => &**sort,
         }
     }
 }
@@ -114,9 +114,9 @@ impl Primitive for TopK {
 
     fn declare(device: &Device, config: &TopKConfig, policy: &TopKPolicy) -> Result<Self> {
         Ok(Self(match policy.algorithm {
-            TopKAlgorithm::Subgroups => Way::Rows(ByRows::new(device, config, policy)?),
-            TopKAlgorithm::Tiles => Way::Tiles(ByTiles::new(device, config, policy)?),
-            TopKAlgorithm::Sort => Way::Sort(Box::new(BySort::new(device, config, policy)?)),
+            TopKAlgorithm::Subgroups => Variant::Rows(ByRows::new(device, config, policy)?),
+            TopKAlgorithm::Tiles => Variant::Tiles(ByTiles::new(device, config, policy)?),
+            TopKAlgorithm::Sort => Variant::Sort(Box::new(BySort::new(device, config, policy)?)),
         }))
     }
 
@@ -139,8 +139,8 @@ impl Primitive for TopK {
 
     fn first_access(&self, _: &TopKConfig) -> Access {
         match self.0 {
-            Way::Rows(_) | Way::Tiles(_) => Access::COMPUTE,
-            Way::Sort(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
+            Variant::Rows(_) | Variant::Tiles(_) => Access::COMPUTE,
+            Variant::Sort(_) => Access::COMPUTE.and(Access::TRANSFER_WRITE),
         }
     }
 }
@@ -148,8 +148,8 @@ impl Primitive for TopK {
 impl TopK {
     fn max_count(&self) -> u64 {
         match &self.0 {
-            Way::Rows(_) | Way::Tiles(_) => u32::MAX.into(),
-            Way::Sort(sort) => sort.max_count(),
+            Variant::Rows(_) | Variant::Tiles(_) => u32::MAX.into(),
+            Variant::Sort(sort) => sort.max_count(),
         }
     }
 }
@@ -176,9 +176,9 @@ impl TopKPlan {
     /// or k at most.
     pub fn traffic_size(&self, count: u64) -> u64 {
         let of_row = match &self.primitive.0 {
-            Way::Rows(rows) => rows.row_traffic_size(),
-            Way::Tiles(tiles) => tiles.row_traffic_size(),
-            Way::Sort(sort) => sort.row_traffic_size(),
+            Variant::Rows(rows) => rows.row_traffic_size(),
+            Variant::Tiles(tiles) => tiles.row_traffic_size(),
+            Variant::Sort(sort) => sort.row_traffic_size(),
         };
         count.saturating_mul(of_row).saturating_add(self.packing_size(count))
     }

@@ -36,12 +36,12 @@ pub(super) struct BySort {
 struct Array(u64, u64);
 
 impl Array {
-    fn of(self, scratch: BufferRange) -> BufferRange {
+    fn range(self, scratch: BufferRange) -> BufferRange {
         scratch.slice(self.0, self.1)
     }
 
     fn addresses(self, scratch: BufferRange) -> AddressRange {
-        if self.1 > 0 { self.of(scratch).addresses() } else { AddressRange::NONE }
+        if self.1 > 0 { self.range(scratch).addresses() } else { AddressRange::NONE }
     }
 }
 
@@ -244,7 +244,7 @@ impl Algorithm<TopK> for BySort {
         if matches!(count, Count::Direct(_)) {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
-        let keys = SortBuffers::new(orders, layout.sort.of(scratch)).values(sorted);
+        let keys = SortBuffers::new(orders, layout.sort.range(scratch)).values(sorted);
         let key_count = counted(0, rows * u64::from(columns));
         self.sort.record(recorder, &SegmentedSortBuffers::ranges(keys, begins, ends), (key_count, count))?;
         let Some(by_index) = &self.by_index else {
@@ -253,7 +253,7 @@ impl Algorithm<TopK> for BySort {
         };
         self.take(recorder, buffers, layout, count, (1, sorted, columns, top))?;
         // The sort has a barrier before it reads keys; the begins were written before the other sort.
-        let keys = SortBuffers::new(top, layout.by_index.of(scratch));
+        let keys = SortBuffers::new(top, layout.by_index.range(scratch));
         let top_count = counted(1, rows * u64::from(k));
         by_index.record(recorder, &SegmentedSortBuffers::new(keys, top_begins), (top_count, count))?;
         self.take(recorder, buffers, layout, count, (2, top, k, AddressRange::NONE))

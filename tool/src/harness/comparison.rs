@@ -140,7 +140,7 @@ impl Verdict {
 
     /// The verdict on a ratio's interval. An interval on both sides of the tolerance is ambiguous, and so are too few
     /// samples.
-    fn of(interval: [f64; 2], enough_samples: bool, tolerance_percent: f64) -> Self {
+    fn for_interval(interval: [f64; 2], enough_samples: bool, tolerance_percent: f64) -> Self {
         let edge = 1.0 + tolerance_percent / 100.0;
         match interval {
             _ if !enough_samples => Self::Ambiguous,
@@ -191,8 +191,8 @@ impl Comparison {
         let wrong = new.device.verified.iter().filter(|case| case.outcome == "fail");
         let wrong_in_new = wrong.map(|case| &case.id).filter(|id| of_base.contains_key(id.as_str()));
         Self {
-            base: Side::of(base),
-            new: Side::of(new),
+            base: Side::new(base),
+            new: Side::new(new),
             differences: differences(base, new, &pairs),
             tolerance_percent,
             drift,
@@ -225,7 +225,7 @@ impl Comparison {
     pub fn regressions(&self, percent: f64) -> impl Iterator<Item = &CaseComparison> {
         self.cases.iter().filter(move |case| {
             case.is_judged()
-                && Verdict::of(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
+                && Verdict::for_interval(case.ratio_interval, case.enough_samples, percent) == Verdict::Slower
         })
     }
 
@@ -234,7 +234,7 @@ impl Comparison {
     pub fn regressed_rows(&self, percent: f64) -> impl Iterator<Item = &GroupComparison> {
         self.rows().filter(move |row| {
             row.verdict != Verdict::Unsteady
-                && Verdict::of(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
+                && Verdict::for_interval(row.ratio_interval, row.enough_samples, percent) == Verdict::Slower
         })
     }
 }
@@ -267,7 +267,7 @@ pub fn pair_devices(base: &[&DeviceReport], new: &[&DeviceReport]) -> Vec<[usize
 }
 
 impl Side {
-    fn of(Section { title, report, device }: Section<'_>) -> Self {
+    fn new(Section { title, report, device }: Section<'_>) -> Self {
         let driver = &device.description.driver;
         Self {
             report: title.to_owned(),
@@ -293,7 +293,7 @@ impl Scale {
         let [low, high] = statistics::interval(draws);
         // The cause of the drift may or may not have affected the case.
         let interval = [low / self.drift.max(1.0), high / self.drift.min(1.0)].map(statistics::finite);
-        (interval, Verdict::of(interval, enough_samples, self.tolerance_percent))
+        (interval, Verdict::for_interval(interval, enough_samples, self.tolerance_percent))
     }
 }
 

@@ -232,14 +232,14 @@ pub(super) struct PackedForm {
 
 impl PackedForm {
     /// Elements by value; `None` unless they are packed.
-    pub fn of(element: ElementType) -> Option<Self> {
+    pub fn new(element: ElementType) -> Option<Self> {
         element.is_packed().then_some(Self { element, saturates: false, offset: 0 })
     }
 
     /// Results of an operator: an identity beyond the type is its least or greatest number.
     pub fn by(element: ElementType, operator: ScanOperator) -> Option<Self> {
         let saturates = matches!(operator, ScanOperator::Min | ScanOperator::Max);
-        Self::of(element).map(|form| Self { saturates, ..form })
+        Self::new(element).map(|form| Self { saturates, ..form })
     }
 
     /// The same elements, so many bytes beyond a multiple of 4.
@@ -286,10 +286,10 @@ fn float(element: ElementType, words: &[u32]) -> f64 {
 
 impl ScanExpectation {
     /// Scans `input`, given as words: each segment separately, with an initial value as an additional row before it.
-    pub fn of(&self, input: &[u32]) -> Expected {
+    pub fn scan(&self, input: &[u32]) -> Expected {
         let PlainScan { kind, columns, element, .. } = self.scan;
         if !self.is_reverse && self.heads.is_empty() && self.initial.is_none() {
-            return self.scan.of(input);
+            return self.scan.scan(input);
         }
         let row_words = columns * element.words() as usize;
         let rows = input.len() / row_words;
@@ -303,10 +303,10 @@ impl ScanExpectation {
                 segment.reverse();
             }
             let in_order = match &self.initial {
-                None => self.scan.of(&segment.concat()),
+                None => self.scan.scan(&segment.concat()),
                 Some(initial) => {
                     segment.insert(0, initial);
-                    let all = PlainScan { kind: ScanKind::Inclusive, ..self.scan }.of(&segment.concat());
+                    let all = PlainScan { kind: ScanKind::Inclusive, ..self.scan }.scan(&segment.concat());
                     let first = usize::from(kind == ScanKind::Inclusive);
                     all.select(first..first + end - begin, columns, row_words)
                 }
@@ -327,7 +327,7 @@ impl ScanExpectation {
 
 impl PlainScan {
     /// Scans `input`, given as words.
-    fn of(&self, input: &[u32]) -> Expected {
+    fn scan(&self, input: &[u32]) -> Expected {
         match (self.element, self.operator) {
             (ElementType::U32 | ElementType::U8 | ElementType::U16, _) => {
                 Expected::exact(self.scan_u32(input))
@@ -532,7 +532,7 @@ mod tests {
             rounding_depth: 4,
             tree_items: None,
         };
-        scan.of(bytemuck::cast_slice(values))
+        scan.scan(bytemuck::cast_slice(values))
     }
 
     fn is_right<N: Number>(operator: ScanOperator, values: &[N], results: &[N]) -> bool {
@@ -541,7 +541,7 @@ mod tests {
 
     #[test]
     fn bytes_around_packed_results_stay() {
-        let form = PackedForm::of(ElementType::U8).map(|form| form.misaligned(5));
+        let form = PackedForm::new(ElementType::U8).map(|form| form.misaligned(5));
         let expected = Expected::exact(vec![1, 2, 3, 4]).packed(form);
         // A byte of poison before them, and three after.
         assert_eq!(expected.words(), [0x0302_01ef, 0xdead_be04]);

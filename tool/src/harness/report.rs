@@ -242,7 +242,7 @@ pub struct Summary {
 
 impl Summary {
     /// Summarises `samples` in blocks of these lengths; in one block if there are none. There is at least one sample.
-    pub fn of(samples: &[f64], block_lengths: &[u32]) -> Self {
+    pub fn from_samples(samples: &[f64], block_lengths: &[u32]) -> Self {
         let blocks = statistics::blocks(samples, block_lengths);
         Self { median_interval_ns: statistics::median_interval(&blocks), ..Self::without_interval(samples) }
     }
@@ -470,9 +470,9 @@ mod tests {
 
     #[test]
     fn a_summary_is_by_linear_quantiles() {
-        let summary = Summary::of(&[4.0, 1.0, 3.0, 2.0, 5.0], &[]);
+        let summary = Summary::from_samples(&[4.0, 1.0, 3.0, 2.0, 5.0], &[]);
         assert_eq!([summary.median_ns, summary.iqr_ns, summary.min_ns], [3.0, 2.0, 1.0]);
         assert!((summary.p95_ns - 4.8).abs() < 1e-9, "{}", summary.p95_ns);
-        assert_eq!(Summary::of(&[7.0], &[1]).median_interval_ns, [7.0; 2]);
+        assert_eq!(Summary::from_samples(&[7.0], &[1]).median_interval_ns, [7.0; 2]);
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Sorted {
 impl SortExpectation {
     /// Sorts `keys`, given as words. The values prove stability: each is its key's index, so that equal keys in the
     /// wrong order show.
-    pub fn of(&self, keys: &[u32]) -> Sorted {
+    pub fn sort(&self, keys: &[u32]) -> Sorted {
         self.of_segment(keys, 0)
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn sorted(values: SortValues, is_descending: bool, bits: Range<u32>, keys: &[i64]) -> Sorted {
         let element = ElementType::I64;
         let expectation = SortExpectation { element, values, is_descending, order: FloatOrder::Total, bits };
-        expectation.of(bytemuck::cast_slice(keys))
+        expectation.sort(bytemuck::cast_slice(keys))
     }
 
     #[test]

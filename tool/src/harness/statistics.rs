@@ -122,7 +122,7 @@ pub struct LinearFit {
 impl LinearFit {
     /// Fits pairs of an element count and a time in nanoseconds by least squares of the *relative* deviations: absolute
     /// ones would let the largest counts decide alone. Times are above 0. `None` for fewer than two distinct counts.
-    pub fn of(points: &[(f64, f64)]) -> Option<Self> {
+    pub fn fit(points: &[(f64, f64)]) -> Option<Self> {
         let [mut w, mut wx, mut wxx, mut wt, mut wxt] = [0.0; 5];
         for &(x, t) in points {
             let weight = 1.0 / (t * t);
@@ -276,18 +276,18 @@ mod tests {
     #[test]
     fn a_line_is_found_again_and_never_goes_below_nothing() {
         let line = |x: f64| (x, 5_000.0 + 0.25 * x);
-        let fit = LinearFit::of(&[256.0, 4096.0, 65_536.0, 1_048_576.0].map(line)).unwrap();
+        let fit = LinearFit::fit(&[256.0, 4096.0, 65_536.0, 1_048_576.0].map(line)).unwrap();
         assert!((fit.fixed_ns - 5_000.0).abs() < 1e-3 && (fit.per_element_ns - 0.25).abs() < 1e-9, "{fit:?}");
         assert!(fit.worst_deviation < 1e-9, "{fit:?}");
-        let steep = LinearFit::of(&[(1.0, 1.0), (2.0, 8.0), (3.0, 27.0)]).unwrap();
+        let steep = LinearFit::fit(&[(1.0, 1.0), (2.0, 8.0), (3.0, 27.0)]).unwrap();
         assert!(
             steep.fixed_ns == 0.0 && steep.per_element_ns > 0.0 && steep.worst_deviation > 0.1,
             "{steep:?}"
         );
-        let falling = LinearFit::of(&[(1.0, 9.0), (2.0, 8.0), (3.0, 7.0)]).unwrap();
+        let falling = LinearFit::fit(&[(1.0, 9.0), (2.0, 8.0), (3.0, 7.0)]).unwrap();
         assert!(falling.per_element_ns == 0.0 && (7.0..9.0).contains(&falling.fixed_ns), "{falling:?}");
-        assert_eq!(LinearFit::of(&[(7.0, 1.0)]), None);
-        assert_eq!(LinearFit::of(&[(7.0, 1.0), (7.0, 2.0)]), None);
+        assert_eq!(LinearFit::fit(&[(7.0, 1.0)]), None);
+        assert_eq!(LinearFit::fit(&[(7.0, 1.0), (7.0, 2.0)]), None);
     }
 
     /// The number of samples per round does not narrow the uncertainty between rounds.

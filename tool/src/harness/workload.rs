@@ -55,14 +55,15 @@ impl<'g> Workload<'g> {
     /// Those of the plan, and [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: BufferLayout) -> Result<Self> {
         let ready = Ready::new(case, case.plan(gpu)?, Arc::default())?;
-        Self::of(gpu, case, layout, ready)
+        Self::with_ready(gpu, case, layout, ready)
     }
 
-    /// Creates the memory of a case.
+    /// Creates the memory of a case, and compiles the pipelines that its recording binds: of those of a plan a case dispatches
+    /// two in three.
     ///
     /// # Errors
-    /// [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory).
-    pub(super) fn of(gpu: &'g Gpu, case: &Case, layout: BufferLayout, ready: Ready) -> Result<Self> {
+    /// [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory), and those of `vkCreateComputePipelines`.
+    pub(super) fn with_ready(gpu: &'g Gpu, case: &Case, layout: BufferLayout, ready: Ready) -> Result<Self> {
         let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
         let spans = ready.prepared.reserve(&mut arrangement, case);
         let memories = arrangement.allocate(gpu)?;
@@ -75,9 +76,10 @@ impl<'g> Workload<'g> {
             recorded: Cell::default(),
             first_result: RefCell::default(),
         };
+        Recorder::compile(gpu.device(), |recorder| workload.record(recorder))?;
         workload.fill_memories()?;
         for (name, words) in &workload.ready.prepared.needs.operands {
-            if let Some(span) = workload.spans.of(name) {
+            if let Some(span) = workload.spans.get(name) {
                 workload.upload(span, words)?;
             }
         }

@@ -23,7 +23,7 @@ impl Flags {
     pub fn read(reader: impl Read, count: u64) -> Result<Self, TableError> {
         let max_size = count.saturating_mul(4).saturating_add(npy::MAX_HEADER_SIZE.into()).saturating_add(64);
         let mut bytes = Vec::new();
-        reader.take(max_size).read_to_end(&mut bytes).map_err(TableError::of)?;
+        reader.take(max_size).read_to_end(&mut bytes).map_err(TableError::from_read)?;
         if let Some(start) = bytes.first_chunk() {
             npy::check_archive(start, &mut &bytes[start.len()..])?;
         }

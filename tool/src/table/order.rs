@@ -210,7 +210,7 @@ mod tests {
         }
         let short = ByRows::new(Cursor::new([0; 7]), 0, TableShape::Grid { rows: 2, columns: 2 }, 2, 8);
         let error = short.unwrap().read_to_end(&mut Vec::new()).unwrap_err();
-        assert!(matches!(TableError::of(error), TableError::Changed));
+        assert!(matches!(TableError::from_read(error), TableError::Changed));
     }
 
     #[test]

@@ -125,7 +125,7 @@ pub enum TableError {
     },
     /// A raw file whose size is not a multiple of the element size.
     #[error(
-        "holds {size} bytes, which is no multiple of the {} bytes of a {element}; \
+        "holds {size} bytes, which is not a multiple of the {} bytes of a {element}; \
          check which type it holds, and whether it is complete",
         element.size()
     )]
@@ -315,7 +315,7 @@ pub enum TableError {
 
 impl TableError {
     /// The error of a read: of a [`TableReader`], or of what it reads.
-    pub fn of(error: io::Error) -> Self {
+    pub fn from_read(error: io::Error) -> Self {
         error.downcast().unwrap_or_else(Self::Read)
     }
 }
@@ -354,7 +354,7 @@ fn dimensions_taken(count: usize, max: usize, is_line: bool) -> &'static str {
 
 /// Reads until `bytes` is full or the reader ends; returns the number of bytes read.
 pub(super) fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> Result<usize, TableError> {
-    subsweep::internal::read_full(reader, bytes).map_err(TableError::of)
+    subsweep::internal::read_full(reader, bytes).map_err(TableError::from_read)
 }
 
 /// Reads all elements of a table.

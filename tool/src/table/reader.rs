@@ -12,7 +12,7 @@ use super::{ElementType, Format, TableError, TableShape, Taken, npy};
 pub(super) type Start = io::Take<Cursor<[u8; npy::MAGIC.len()]>>;
 
 /// A table whose header has been read, and whose elements are read as bytes. Its reads fail with a [`TableError`], which
-/// [`TableError::of`] returns, if there are fewer or more bytes than expected.
+/// [`TableError::from_read`] returns, if there are fewer or more bytes than expected.
 #[derive(Debug)]
 pub struct TableReader<R> {
     reader: Swapped<io::Chain<Start, R>>,

@@ -21,7 +21,7 @@ fn steady(report: &[u8], factor: f64) -> Vec<u8> {
 
 /// Recomputes all values that follow from the samples.
 fn sum_up(measured: &mut Measurement) {
-    measured.time = Summary::of(&measured.samples_ns, &measured.block_lengths);
+    measured.time = Summary::from_samples(&measured.samples_ns, &measured.block_lengths);
     let seconds = measured.time.median_ns / 1e9;
     measured.elements_per_second = measured.element_count as f64 / seconds;
     measured.bytes_per_second = measured.traffic_size as f64 / seconds;

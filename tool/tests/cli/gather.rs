@@ -177,10 +177,10 @@ fn more_elements_than_the_device_has_memory() {
 fn elements_of_8_and_16_bits_are_gathered() {
     let folder = Folder::new();
     let picks = folder.file("picks", indices([3, 0, 0]));
-    for of in PACKED {
-        let array = folder.file("a.npy", of.npy(&of.of(&[1.0, 3.0, 3.0, 9.0])));
+    for packed in PACKED {
+        let array = folder.file("a.npy", packed.npy(&packed.encode(&[1.0, 3.0, 3.0, 9.0])));
         let gathered = run(&mut subsweep(["gather", &array, "--indices", &picks])).done();
-        assert!(gathered == of.npy(&of.of(&[9.0, 1.0, 1.0])), "{}", of.name);
+        assert!(gathered == packed.npy(&packed.encode(&[9.0, 1.0, 1.0])), "{}", packed.name);
     }
 }
 
@@ -206,25 +206,25 @@ fn rows_of_any_size_are_moved() {
     let flags = folder.file("flags", [1, 0, 1]);
     let keys = folder.file("keys", [7, 7, 8]);
     let out = folder.argument("out.npy");
-    for of in PACKED {
-        for columns in [4 / of.size, 3] {
-            let size = columns * of.size;
+    for packed in PACKED {
+        for columns in [4 / packed.size, 3] {
+            let size = columns * packed.size;
             let payload: Vec<u8> = (0..3 * size as u8).collect();
-            let path = folder.file("in.npy", npy(of.descr, &format!("(3, {columns})"), &payload));
+            let path = folder.file("in.npy", npy(packed.descr, &format!("(3, {columns})"), &payload));
             let rows = |first: usize, second: usize| {
                 let rows = [&payload[size * first..][..size], &payload[size * second..][..size]].concat();
-                npy(of.descr, &format!("(2, {columns})"), &rows)
+                npy(packed.descr, &format!("(2, {columns})"), &rows)
             };
             let gathered = run(&mut subsweep(["gather", &path, "--indices", &picks])).done();
-            assert!(gathered == rows(2, 0), "{} columns of {}", columns, of.name);
+            assert!(gathered == rows(2, 0), "{} columns of {}", columns, packed.name);
             let selected = run(&mut subsweep(["select", &path, "--flags", &flags])).done();
-            assert!(selected == rows(0, 2), "{} columns of {}", columns, of.name);
+            assert!(selected == rows(0, 2), "{} columns of {}", columns, packed.name);
             if columns != 3 {
                 continue;
             }
             let unique = ["select", &path, "--unique", "--by-key", &keys, "-o", &out];
             run(&mut subsweep(unique)).done();
-            assert!(folder.read("out.npy") == rows(0, 2), "{} columns of {}", columns, of.name);
+            assert!(folder.read("out.npy") == rows(0, 2), "{} columns of {}", columns, packed.name);
         }
     }
 }

@@ -467,7 +467,7 @@ fn invalid_modules_are_refused_before_a_device_is_opened() {
         ("empty.spv", Vec::new(), "it does not begin with SPIR-V's magic number"),
         ("text.spv", b"; SPIR-V".to_vec(), "it does not begin with SPIR-V's magic number"),
         ("turned.spv", turned, "its bytes are in another order"),
-        ("odd.spv", module[..module.len() - 1].to_vec(), "its length is no multiple of 4 bytes"),
+        ("odd.spv", module[..module.len() - 1].to_vec(), "its length is not a multiple of 4 bytes"),
         ("head.spv", module[..16].to_vec(), "it ends in its header"),
         ("future.spv", future, "its version is not 1.0 to 1.6"),
         ("bound.spv", bound, "its bound on ids is 0 or above"),

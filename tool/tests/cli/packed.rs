@@ -73,7 +73,7 @@ impl Packed {
         npy(self.descr, &format!("({},)", elements.len()), &self.bytes(elements))
     }
 
-    pub fn of(&self, numbers: &[f64]) -> Vec<u16> {
+    pub fn encode(&self, numbers: &[f64]) -> Vec<u16> {
         numbers.iter().map(|&number| (self.bits)(number)).collect()
     }
 
@@ -91,7 +91,7 @@ impl Packed {
     /// Whole numbers from 0 to 11, whose sums of some are exact.
     fn small(&self) -> Vec<u16> {
         let numbers: Vec<_> = random(COUNT).into_iter().map(|word| f64::from((word >> 8) % 12)).collect();
-        self.of(&numbers)
+        self.encode(&numbers)
     }
 
     /// The result of a command on elements that are a raw file and a pipe, and an array of numpy, which agree: the bytes after
@@ -99,51 +99,51 @@ impl Packed {
     #[track_caller]
     fn run(&self, command: &[&str], elements: &[u16], descr: &str) -> Vec<u8> {
         let (name, arguments) = command.split_first().unwrap();
-        let of = |input: &[&str]| subsweep([&[*name], input, arguments].concat());
+        let command = |input: &[&str]| subsweep([&[*name], input, arguments].concat());
         let payload = self.bytes(elements);
         let folder = Folder::new();
-        let raw = run(&mut of(&[&folder.file("in", &payload), "--type", self.name])).done();
-        assert!(run_with(&mut of(&["-", "--type", self.name]), &payload).done() == raw, "{}", self.name);
-        let array = run_with(&mut of(&["-"]), &self.npy(elements)).done();
+        let raw = run(&mut command(&[&folder.file("in", &payload), "--type", self.name])).done();
+        assert!(run_with(&mut command(&["-", "--type", self.name]), &payload).done() == raw, "{}", self.name);
+        let array = run_with(&mut command(&["-"]), &self.npy(elements)).done();
         let text = String::from_utf8_lossy(&array[..128]).into_owned();
         assert!(text.contains(&format!("'descr': '{descr}'")) && array[128..] == raw, "{} {text}", self.name);
         raw
     }
 }
 
-pub fn indices(of: impl IntoIterator<Item = usize>) -> Vec<u8> {
-    of.into_iter().flat_map(|index| (index as u32).to_le_bytes()).collect()
+pub fn indices(numbers: impl IntoIterator<Item = usize>) -> Vec<u8> {
+    numbers.into_iter().flat_map(|index| (index as u32).to_le_bytes()).collect()
 }
 
 #[test]
 fn elements_are_sorted_and_the_greatest_selected() {
-    for of in PACKED {
-        let elements = of.random();
-        let numbers = of.numbers(&elements);
+    for packed in PACKED {
+        let elements = packed.random();
+        let numbers = packed.numbers(&elements);
         let mut order: Vec<_> = (0..COUNT).collect();
         order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
         let sorted: Vec<_> = order.iter().map(|&index| elements[index]).collect();
-        assert!(of.run(&["sort"], &elements, of.descr) == of.bytes(&sorted), "{}", of.name);
-        assert!(of.run(&["sort", "--argsort"], &elements, "<u4") == indices(order), "{}", of.name);
+        assert!(packed.run(&["sort"], &elements, packed.descr) == packed.bytes(&sorted), "{}", packed.name);
+        assert!(packed.run(&["sort", "--argsort"], &elements, "<u4") == indices(order), "{}", packed.name);
         let mut descending: Vec<_> = (0..COUNT).collect();
         descending.sort_by(|&a, &b| numbers[b].total_cmp(&numbers[a]));
         let top = ["topk", "-k", "9", "--order", "total"];
         let greatest: Vec<_> = descending[..9].iter().map(|&index| elements[index]).collect();
-        assert!(of.run(&top, &elements, of.descr) == of.bytes(&greatest), "{}", of.name);
+        assert!(packed.run(&top, &elements, packed.descr) == packed.bytes(&greatest), "{}", packed.name);
 
         let folder = Folder::new();
-        let (keys, values) = (folder.file("keys", of.npy(&elements)), indices(0..COUNT));
+        let (keys, values) = (folder.file("keys", packed.npy(&elements)), indices(0..COUNT));
         let values = folder.file("values", values);
         let moved = ["sort", &keys, "--descending", "--values", &values, "--values-output", "-"];
         let stdout = run(subsweep(moved).args(["-o", &folder.argument("sorted")])).done();
-        assert!(stdout == indices(descending), "{}", of.name);
+        assert!(stdout == indices(descending), "{}", packed.name);
         let starts = folder.file("starts", indices([2, 2, 1000, 4999]));
         let mut expected = elements.clone();
         for (begin, end) in [(2, 1000), (1000, 4999), (4999, COUNT)] {
-            expected[begin..end].sort_by(|&a, &b| (of.number)(a).total_cmp(&(of.number)(b)));
+            expected[begin..end].sort_by(|&a, &b| (packed.number)(a).total_cmp(&(packed.number)(b)));
         }
         let stdout = run(&mut subsweep(["sort", &keys, "--segments", &starts])).done();
-        assert!(stdout == of.npy(&expected), "{}", of.name);
+        assert!(stdout == packed.npy(&expected), "{}", packed.name);
     }
 }
 
@@ -151,24 +151,24 @@ fn elements_are_sorted_and_the_greatest_selected() {
 #[test]
 fn more_elements_than_the_memory_are_sorted() {
     let folder = Folder::new();
-    for (of, count) in [(&PACKED[0], (40 << 20) + 3), (&PACKED[2], (20 << 20) + 3)] {
+    for (packed, count) in [(&PACKED[0], (40 << 20) + 3), (&PACKED[2], (20 << 20) + 3)] {
         let bytes: Vec<u8> = random(count)
             .into_iter()
-            .flat_map(|word| (word >> 8).to_le_bytes().into_iter().take(of.size))
+            .flat_map(|word| (word >> 8).to_le_bytes().into_iter().take(packed.size))
             .collect();
         let path = folder.file("in", &bytes);
-        let stdout = run(&mut subsweep(["sort", &path, "--type", of.name, "--memory", "28MiB"])).done();
-        let mut expected = of.elements(&bytes);
+        let stdout = run(&mut subsweep(["sort", &path, "--type", packed.name, "--memory", "28MiB"])).done();
+        let mut expected = packed.elements(&bytes);
         expected.sort();
-        assert!(of.elements(&stdout) == expected, "{}", of.name);
+        assert!(packed.elements(&stdout) == expected, "{}", packed.name);
     }
 }
 
 #[test]
 fn sums_wrap_and_are_rounded_or_unpacked() {
-    for of in PACKED {
-        let elements = of.small();
-        let numbers = of.numbers(&elements);
+    for packed in PACKED {
+        let elements = packed.small();
+        let numbers = packed.numbers(&elements);
         let mut sum = 0.0;
         let sums: Vec<_> = numbers
             .iter()
@@ -177,38 +177,38 @@ fn sums_wrap_and_are_rounded_or_unpacked() {
                 sum
             })
             .collect();
-        assert!(of.run(&["scan"], &elements, of.descr) == of.bytes(&of.of(&sums)), "{}", of.name);
+        assert!(packed.run(&["scan"], &elements, packed.descr) == packed.bytes(&packed.encode(&sums)), "{}", packed.name);
         let after: Vec<_> = [3.0].into_iter().chain(sums.iter().map(|sum| sum + 3.0)).take(COUNT).collect();
         let scan = ["scan", "--exclusive", "--init", "3"];
-        assert!(of.run(&scan, &elements, of.descr) == of.bytes(&of.of(&after)), "{}", of.name);
+        assert!(packed.run(&scan, &elements, packed.descr) == packed.bytes(&packed.encode(&after)), "{}", packed.name);
 
         let total = sums[COUNT - 1];
         let reduce =
-            |options: &[&str], descr| of.run(&[&["reduce", "-o", "-"], options].concat(), &elements, descr);
-        assert_eq!(reduce(&[], of.descr), of.bytes(&of.of(&[total])), "{}", of.name);
-        let wide = if of.is_float() { (total as f32).to_le_bytes() } else { (total as i32).to_le_bytes() };
-        let descr = if of.is_float() {
+            |options: &[&str], descr| packed.run(&[&["reduce", "-o", "-"], options].concat(), &elements, descr);
+        assert_eq!(reduce(&[], packed.descr), packed.bytes(&packed.encode(&[total])), "{}", packed.name);
+        let wide = if packed.is_float() { (total as f32).to_le_bytes() } else { (total as i32).to_le_bytes() };
+        let descr = if packed.is_float() {
             "<f4"
-        } else if of.name.starts_with('u') {
+        } else if packed.name.starts_with('u') {
             "<u4"
         } else {
             "<i4"
         };
-        assert_eq!(reduce(&["--unpacked"], descr), wide, "{}", of.name);
+        assert_eq!(reduce(&["--unpacked"], descr), wide, "{}", packed.name);
         let first = numbers.iter().position(|&number| number == 11.0);
-        assert_eq!(reduce(&["--op", "argmax"], "<u4"), indices(first), "{}", of.name);
+        assert_eq!(reduce(&["--op", "argmax"], "<u4"), indices(first), "{}", packed.name);
 
         let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(of.run(&["diff"], &elements, of.descr) == of.bytes(&of.of(&differences)), "{}", of.name);
+        assert!(packed.run(&["diff"], &elements, packed.descr) == packed.bytes(&packed.encode(&differences)), "{}", packed.name);
     }
 }
 
 #[test]
 fn results_are_printed_as_those_of_numpy() {
-    for (of, expected) in PACKED.iter().zip(["44", "44", "300", "300", "300.0", "300"]) {
-        let bytes = of.bytes(&of.of(&[100.0; 3]));
-        let printed = run_with(&mut subsweep(["reduce", "-", "--type", of.name]), &bytes).done();
-        assert_eq!(printed, format!("{expected}\n").as_bytes(), "{}", of.name);
+    for (packed, expected) in PACKED.iter().zip(["44", "44", "300", "300", "300.0", "300"]) {
+        let bytes = packed.bytes(&packed.encode(&[100.0; 3]));
+        let printed = run_with(&mut subsweep(["reduce", "-", "--type", packed.name]), &bytes).done();
+        assert_eq!(printed, format!("{expected}\n").as_bytes(), "{}", packed.name);
     }
     // The identities of a type, and a sum beyond it.
     let print = |arguments: &[&str], bytes: &[u8]| {
@@ -223,73 +223,73 @@ fn results_are_printed_as_those_of_numpy() {
 
 #[test]
 fn segments_and_runs_are_reduced() {
-    for of in PACKED {
+    for packed in PACKED {
         let folder = Folder::new();
-        let elements = of.of(&[1.0, 2.0, 3.0, 100.0, 100.0, 100.0]);
-        let path = folder.file("in.npy", of.npy(&elements));
+        let elements = packed.encode(&[1.0, 2.0, 3.0, 100.0, 100.0, 100.0]);
+        let path = folder.file("in.npy", packed.npy(&elements));
         let starts = folder.file("starts", indices([1, 3, 3]));
         let reduce = ["reduce", &path, "-o", "-"];
         let sums = run(subsweep(reduce).args(["--segments", &starts])).done();
-        assert!(sums == of.npy(&of.of(&[5.0, 0.0, 300.0])), "{}", of.name);
-        let keys = folder.file("keys.npy", of.npy(&of.of(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0])));
+        assert!(sums == packed.npy(&packed.encode(&[5.0, 0.0, 300.0])), "{}", packed.name);
+        let keys = folder.file("keys.npy", packed.npy(&packed.encode(&[0.0, 0.0, 1.0, 2.0, 2.0, 2.0])));
         let unique = folder.argument("unique.npy");
         let sums = run(subsweep(reduce).args(["--by-key", &keys, "--keys-output", &unique])).done();
-        assert!(sums == of.npy(&of.of(&[3.0, 3.0, 300.0])), "{}", of.name);
-        assert!(folder.read("unique.npy") == of.npy(&of.of(&[0.0, 1.0, 2.0])), "{}", of.name);
+        assert!(sums == packed.npy(&packed.encode(&[3.0, 3.0, 300.0])), "{}", packed.name);
+        assert!(folder.read("unique.npy") == packed.npy(&packed.encode(&[0.0, 1.0, 2.0])), "{}", packed.name);
     }
 }
 
 #[test]
 fn elements_are_selected_and_counted() {
-    for of in PACKED {
-        let elements = of.small();
-        let numbers = of.numbers(&elements);
+    for packed in PACKED {
+        let elements = packed.small();
+        let numbers = packed.numbers(&elements);
         let kept = |keeps: &dyn Fn(usize) -> bool| -> Vec<u16> {
             (0..COUNT).filter(|&index| keeps(index)).map(|index| elements[index]).collect()
         };
         let below = kept(&|index| numbers[index] < 7.0);
         assert!(
-            of.run(&["select", "--where", "x < 7"], &elements, of.descr) == of.bytes(&below),
+            packed.run(&["select", "--where", "x < 7"], &elements, packed.descr) == packed.bytes(&below),
             "{}",
-            of.name
+            packed.name
         );
         let unique = kept(&|index| index == 0 || numbers[index] != numbers[index - 1]);
-        assert!(of.run(&["select", "--unique"], &elements, of.descr) == of.bytes(&unique), "{}", of.name);
+        assert!(packed.run(&["select", "--unique"], &elements, packed.descr) == packed.bytes(&unique), "{}", packed.name);
         let mut counts = [0; 4];
         numbers.iter().for_each(|number| counts[*number as usize / 3] += 1);
         let histogram = ["histogram", "--bins", "4", "--range", "0:12"];
-        assert_eq!(of.run(&histogram, &elements, "<u4"), indices(counts), "{}", of.name);
+        assert_eq!(packed.run(&histogram, &elements, "<u4"), indices(counts), "{}", packed.name);
 
         let folder = Folder::new();
-        let path = folder.file("in.npy", of.npy(&elements));
+        let path = folder.file("in.npy", packed.npy(&elements));
         let flags =
             folder.file("flags", numbers.iter().map(|&number| u8::from(number < 7.0)).collect::<Vec<_>>());
         let selected = run(&mut subsweep(["select", &path, "--flags", &flags])).done();
-        assert!(selected == of.npy(&below), "{}", of.name);
+        assert!(selected == packed.npy(&below), "{}", packed.name);
         let others = kept(&|index| numbers[index] >= 7.0);
         let parted =
             run(&mut subsweep(["partition", &path, "--where", "x < 7", "--count", &folder.argument("n")]))
                 .done();
-        assert!(parted == of.npy(&[&below[..], &others].concat()), "{}", of.name);
+        assert!(parted == packed.npy(&[&below[..], &others].concat()), "{}", packed.name);
         let counts = folder.argument("counts");
         let values = run(&mut subsweep(["runs", &path, "--counts", &counts])).done();
-        assert!(values == of.npy(&unique), "{}", of.name);
+        assert!(values == packed.npy(&unique), "{}", packed.name);
         let values = folder.file("values.npy", values);
         let decoded = run(&mut subsweep(["runs", "--decode", &values, "--counts", &counts])).done();
-        assert!(decoded == of.npy(&elements), "{}", of.name);
+        assert!(decoded == packed.npy(&elements), "{}", packed.name);
     }
 }
 
 #[test]
 fn sorted_elements_are_merged_and_searched() {
-    for of in PACKED {
+    for packed in PACKED {
         let folder = Folder::new();
-        let array = |name: &str, numbers: &[f64]| folder.file(name, of.npy(&of.of(numbers)));
+        let array = |name: &str, numbers: &[f64]| folder.file(name, packed.npy(&packed.encode(numbers)));
         let (a, b) = (array("a.npy", &[1.0, 3.0, 3.0, 9.0]), array("b.npy", &[0.0, 3.0, 4.0]));
         let merged = run(&mut subsweep(["merge", &a, &b])).done();
-        assert!(merged == of.npy(&of.of(&[0.0, 1.0, 3.0, 3.0, 3.0, 4.0, 9.0])), "{}", of.name);
+        assert!(merged == packed.npy(&packed.encode(&[0.0, 1.0, 3.0, 3.0, 3.0, 4.0, 9.0])), "{}", packed.name);
         let positions = run(&mut subsweep(["search", &a, &b])).done();
-        assert!(positions == npy("<u4", "(3,)", &bytes(&[0, 1, 3])), "{}", of.name);
+        assert!(positions == npy("<u4", "(3,)", &bytes(&[0, 1, 3])), "{}", packed.name);
     }
 }
 
@@ -345,10 +345,10 @@ fn values_of_8_and_16_bits_move_with_their_keys() {
     let half = folder.file("half.npy", half);
     let segments = folder.file("starts.npy", npy("<u4", "(1,)", &bytes(&[0])));
     let out = folder.argument("out");
-    for of in PACKED {
-        let elements: Vec<u16> = random(COUNT).iter().map(|&word| (of.bits)(f64::from(word % 101))).collect();
-        let values = folder.file("values.npy", of.npy(&elements));
-        let raw = folder.file("values", of.bytes(&elements));
+    for packed in PACKED {
+        let elements: Vec<u16> = random(COUNT).iter().map(|&word| (packed.bits)(f64::from(word % 101))).collect();
+        let values = folder.file("values.npy", packed.npy(&elements));
+        let raw = folder.file("values", packed.bytes(&elements));
         let moved = |indices: &[usize]| -> Vec<u16> { indices.iter().map(|&index| elements[index]).collect() };
         let moves = |command: &[&str], values: &[&str]| {
             let mut command = subsweep(command);
@@ -356,25 +356,25 @@ fn values_of_8_and_16_bits_move_with_their_keys() {
             run(command.args(["--values-output", &out])).done();
             folder.read("out")
         };
-        assert!(moves(&["sort", &keys_path], &[&values]) == of.npy(&moved(&order)), "{}", of.name);
+        assert!(moves(&["sort", &keys_path], &[&values]) == packed.npy(&moved(&order)), "{}", packed.name);
         // One type of either size is enough of these.
-        if !["i8", "f16"].contains(&of.name) {
+        if !["i8", "f16"].contains(&packed.name) {
             continue;
         }
-        assert!(moves(&["sort", &keys_path], &[&raw]) == of.bytes(&moved(&order)), "{}", of.name);
+        assert!(moves(&["sort", &keys_path], &[&raw]) == packed.bytes(&moved(&order)), "{}", packed.name);
         let in_segments = moves(&["sort", &keys_path, "--segments", &segments], &[&values]);
-        assert!(in_segments == of.npy(&moved(&order)), "{}", of.name);
+        assert!(in_segments == packed.npy(&moved(&order)), "{}", packed.name);
         let selected = moves(&["select", &keys_path, "--where", "x < 100"], &[&values]);
-        assert!(selected == of.npy(&moved(&kept)), "{}", of.name);
-        let three = folder.file("three.npy", of.npy(&of.of(&[1.0, 2.0, 3.0])));
+        assert!(selected == packed.npy(&moved(&kept)), "{}", packed.name);
+        let three = folder.file("three.npy", packed.npy(&packed.encode(&[1.0, 2.0, 3.0])));
         let merged = moves(&["merge", &half, &half], &[&three, &three]);
-        assert!(merged == of.npy(&of.of(&[1.0, 1.0, 2.0, 3.0, 2.0, 3.0])), "{}", of.name);
+        assert!(merged == packed.npy(&packed.encode(&[1.0, 1.0, 2.0, 3.0, 2.0, 3.0])), "{}", packed.name);
         let largest = moves(&["topk", &half, "-k", "2"], &[&three]);
-        assert!(largest == of.npy(&of.of(&[2.0, 3.0])), "{}", of.name);
+        assert!(largest == packed.npy(&packed.encode(&[2.0, 3.0])), "{}", packed.name);
         // In a pipe.
         let arguments = ["sort", "-", "--values", &values, "--values-output", &out];
         run_with(&mut subsweep(arguments), &keys_file).done();
-        assert!(folder.read("out") == of.npy(&moved(&order)), "{}", of.name);
+        assert!(folder.read("out") == packed.npy(&moved(&order)), "{}", packed.name);
     }
     let raw = folder.file("raw", [0; 9]);
     let command = ["sort", &half, "--values", &raw, "--values-output", &out];
@@ -387,7 +387,7 @@ fn bad_input_is_refused() {
     let folder = Folder::new();
     let odd = folder.file("odd", [0; 3]);
     for (arguments, what) in [
-        (&["sort", &odd, "--type", "f16"][..], "holds 3 bytes, which is no multiple of the 2 bytes of a f16"),
+        (&["sort", &odd, "--type", "f16"][..], "holds 3 bytes, which is not a multiple of the 2 bytes of a f16"),
         (
             &["scan", &odd, "--type", "u8", "--init", "256"],
             "'256' is no u8; it is a whole number from 0 to 255",

@@ -88,8 +88,8 @@ fn inputs_that_are_no_table() {
 fn raw_inputs_of_a_size_that_does_not_fit_the_type() {
     let folder = Folder::new();
     let input = folder.file("in", [0; 15]);
-    refused(&folder, &["scan", &input, "--type", "u32"], "no multiple of the 4 bytes of a u32");
-    refused(&folder, &["sort", &input, "--type", "f64"], "no multiple of the 8 bytes of a f64");
+    refused(&folder, &["scan", &input, "--type", "u32"], "not a multiple of the 4 bytes of a u32");
+    refused(&folder, &["sort", &input, "--type", "f64"], "not a multiple of the 8 bytes of a f64");
     let array = folder.file("in.npy", npy("<u4", "(1,)", &[0; 4]));
     refused(&folder, &["sort", &array, "--type", "f32"], "--type says f32");
 }
@@ -200,7 +200,7 @@ fn invalid_initial_values_and_segments() {
         (&npy("<u4", "(2, 1)", &bytes(&[0, 1])), "2 dimensions"),
         (&npy("<f4", "(1,)", &[0; 4]), "elements of type <f4, and u32|i32|u64|i64 is taken"),
         (b"", "is empty; leave out --segments to scan all at once"),
-        (&[0; 3], "no multiple of the 4 bytes of a u32"),
+        (&[0; 3], "not a multiple of the 4 bytes of a u32"),
     ];
     for (bytes, what) in files {
         let segments = folder.file("segments", bytes);

@@ -42,8 +42,8 @@ fn cases_are_listed() {
     let filter = ["verify", "--quick", "--filter", "scan*columns=3*chained"];
     let ended = run(&mut subsweep(filter.iter().chain(&["--list"])));
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("no case has 'scan*columns=3*chained' in its id"), "{}", ended.stderr);
-    let refusals: [(&[&str], &str); 4] = [
+    assert!(ended.stderr.contains("no case of --quick has 'scan*columns=3*chained' in its id"), "{}", ended.stderr);
+    let refusals: [(&[&str], &str); 5] = [
         (
             &["--quick", "--policy", "seed", "--algorithm", "radix-2bit"],
             "there is no case of --algorithm radix-2bit and --policy seed; leave out --quick, which takes default plans",
@@ -54,11 +54,15 @@ fn cases_are_listed() {
         ),
         (
             &["--quick", "--algorithm", "chained", "--filter", "no such"],
-            "no case of --algorithm chained has 'no such' in its id; ids",
+            "no case of --quick and --algorithm chained has 'no such' in its id; ids",
         ),
         (
             &["--policy", "seed", "--filter", "no such"],
             "no case of --policy seed has 'no such' in its id; ids are like ",
+        ),
+        (
+            &["--waiting", "--default-policies", "--filter", "policy=small"],
+            "no case of --waiting and --default-policies has 'policy=small' in its id; ids are like ",
         ),
     ];
     for (arguments, words) in refusals {

@@ -123,7 +123,7 @@ fn superfluous_barrier(gpu: &Gpu) -> Result<(), Failed> {
 const QUADS: usize = 64;
 
 fn arrays(gpu: &Gpu) -> Result<[Memory<'_>; 3], Failed> {
-    let array = |seed| Memory::of(gpu, &random(seed, QUADS * 4), Alignment::Quads);
+    let array = |seed| Memory::with_words(gpu, &random(seed, QUADS * 4), Alignment::Quads);
     Ok([array(1)?, array(2)?, array(3)?])
 }
 

@@ -46,7 +46,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
     for (policy, is_reverse) in [(small, false), (small, true), (small.with_fixed_tree(), false)] {
         let config = ScanConfig::exclusive(ElementType::U32).out_of_place().indirect_count().policy(policy);
         let plan = ScanPlan::new(gpu.device(), if is_reverse { config.reverse() } else { config })?;
-        let source = Memory::of(gpu, &input, Alignment::Quads)?;
+        let source = Memory::with_words(gpu, &input, Alignment::Quads)?;
         let scratch = poisoned(gpu, plan.scratch_requirements(max.into()).size)?;
         for stored in [0, 1, tile, tile + 1, 40 * tile + 7, max - 1, max, max + 1, u32::MAX] {
             let count = stored.min(max) as usize;
@@ -57,7 +57,7 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
                 expected[index] = sum;
                 sum = sum.wrapping_add(input[index]);
             }
-            let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+            let count_memory = Memory::with_words(gpu, &[stored], Alignment::Words)?;
             let counts = [on_device(&count_memory, max), Count::Direct(count as u64)];
             for count in counts {
                 let destination = Memory::poisoned(gpu, input.len(), Alignment::Quads)?;
@@ -93,7 +93,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
     // Segments of every size class; the last one is long.
     let begins: Vec<u32> = vec![3, 5, 9, 9, 40, 200, large + 200, large + 300, 4 * large, 4 * large];
     let segment_max = begins.len() as u32;
-    let segments = Memory::of(gpu, &begins, Alignment::Words)?;
+    let segments = Memory::with_words(gpu, &begins, Alignment::Words)?;
     let scratch = poisoned(gpu, plan.scratch_requirements((max.into(), segment_max.into())).size)?;
     for stored in [0, 1, 250, 5 * large, max, max + 1, u32::MAX] {
         for stored_segments in [0, 1, 6, segment_max, segment_max + 1, u32::MAX] {
@@ -106,7 +106,7 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
                 expected[begin..end].sort_by_key(|&index| keys[index as usize]);
             }
             let [count_memory, segment_count_memory] =
-                [stored, stored_segments].map(|count| Memory::of(gpu, &[count], Alignment::Words));
+                [stored, stored_segments].map(|count| Memory::with_words(gpu, &[count], Alignment::Words));
             let (count_memory, segment_count_memory) = (count_memory?, segment_count_memory?);
             let both = [on_device(&count_memory, max), Count::Direct(count.into())];
             let segments_both =
@@ -114,8 +114,8 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
             for (count, segment_count) in
                 both.into_iter().flat_map(|count| segments_both.map(|segment_count| (count, segment_count)))
             {
-                let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
-                let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
+                let keys_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
+                let values_memory = Memory::with_words(gpu, &values, Alignment::Words)?;
                 let sort = SortBuffers::new(keys_memory.range(), scratch.range());
                 let buffers = SegmentedSortBuffers::new(sort.values(values_memory.range()), segments.range());
                 run(gpu, &plan, &buffers, (count, segment_count))?;

@@ -62,7 +62,7 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
 }
 
 fn subtracting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
-    let (expected, _) = DifferenceCase::of(ElementType::U32).results(&SMALL);
+    let (expected, _) = DifferenceCase::new(ElementType::U32).results(&SMALL);
     outcome(opened.gpu.difference(DifferenceConfig::new(ElementType::U32), &SMALL), &expected)
 }
 
@@ -108,7 +108,7 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             constants.push(("NUMBERS", if element == ElementType::F32 { 2 } else { 0 }));
         }
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
-        let case = DifferenceCase { columns, is_along_rows, keeps_first, ..DifferenceCase::of(element) };
+        let case = DifferenceCase { columns, is_along_rows, keeps_first, ..DifferenceCase::new(element) };
         let counts = if tile_rows == 1 { vec![1, 2, 5] } else { sizes(tile_rows as usize).to_vec() };
         for (index, rows) in counts.into_iter().enumerate() {
             let row_words = (columns * element.words()) as usize;
@@ -126,9 +126,9 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let (expected, _) = case.results(&input);
             let [input, expected] = [input, expected].map(|numbers| stored(in_memory, &numbers));
             let tiles = Tiles::new(rows, tile_rows as usize);
-            let source = Memory::of(gpu, &input, alignment)?;
+            let source = Memory::with_words(gpu, &input, alignment)?;
             let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             rig.run(
@@ -202,14 +202,14 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
 fn counts(gpu: &Gpu) -> Result<(), Failed> {
     let max = 5000;
     let input = random(8, 2 * max as usize);
-    let source = Memory::of(gpu, &input, Alignment::Words)?;
+    let source = Memory::with_words(gpu, &input, Alignment::Words)?;
     for keeps_first in [false, true] {
-        let case = DifferenceCase { columns: 2, keeps_first, ..DifferenceCase::of(ElementType::U32) };
+        let case = DifferenceCase { columns: 2, keeps_first, ..DifferenceCase::new(ElementType::U32) };
         let plan = DifferencePlan::new(gpu.device(), case.config().indirect_count())?;
         let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
         for stored in [0, 1, 2, 4999, max, max + 1, u32::MAX] {
             let rows = stored.min(max);
-            let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+            let count_memory = Memory::with_words(gpu, &[stored], Alignment::Words)?;
             let indirect = Count::Indirect { address: count_memory.range().address, max };
             for count in [indirect, Count::Direct(rows.into())] {
                 let destination = Memory::poisoned(gpu, input.len(), Alignment::Words)?;

@@ -83,7 +83,7 @@ enum Form {
 }
 
 impl Form {
-    fn of(self, config: SortConfig) -> SortConfig {
+    fn apply(self, config: SortConfig) -> SortConfig {
         match self {
             Self::InPlace => config.in_place(),
             Self::DoubleBuffer => config.double_buffer(),
@@ -136,7 +136,7 @@ fn sorts(gpu: &Gpu, form: Form, algorithm: SortAlgorithm) -> Result<(), Failed> 
             continue;
         }
         let config = if discards_keys { config.discards_keys() } else { config };
-        let config = form.of(config.bits(bits.clone()).indirect_count()).policy(policy);
+        let config = form.apply(config.bits(bits.clone()).indirect_count()).policy(policy);
         let plan = gpu.plan(config)?;
         for is_indirect in [false, true] {
             let memory = Memory::new(gpu, &config, count, misalignment)?;
@@ -202,7 +202,7 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
             continue;
         }
         let config = if discards_keys { config.discards_keys() } else { config };
-        let config = SegmentedSortConfig::from(form.of(config.bits(bits.clone()))).policy(policy);
+        let config = SegmentedSortConfig::from(form.apply(config.bits(bits.clone()))).policy(policy);
         let plan = gpu.plan(config.indirect_count())?;
         for is_indirect in [false, true] {
             let memory = Memory::new(gpu, config.sort(), count, 4)?;

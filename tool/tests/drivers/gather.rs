@@ -133,10 +133,10 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let expected =
                 GatherCase::gathered(&input[..source_count * element_words], element_words, gathered);
 
-            let source = Memory::of(gpu, &input, alignment)?;
-            let indices = Memory::of(gpu, &index_input, Alignment::Words)?;
+            let source = Memory::with_words(gpu, &input, alignment)?;
+            let indices = Memory::with_words(gpu, &index_input, Alignment::Words)?;
             let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             rig.run(

@@ -236,11 +236,11 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
 
             let input = stored(element, &input);
-            let source = Memory::of(gpu, &input, alignment)?;
-            let edge_memory = Memory::of(gpu, &edge_input, Alignment::Words)?;
-            let weight_memory = Memory::of(gpu, &weights, alignment)?;
-            let counts = Memory::of(gpu, &before, Alignment::Words)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let source = Memory::with_words(gpu, &input, alignment)?;
+            let edge_memory = Memory::with_words(gpu, &edge_input, Alignment::Words)?;
+            let weight_memory = Memory::with_words(gpu, &weights, alignment)?;
+            let counts = Memory::with_words(gpu, &before, Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
             let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             rig.run(
@@ -427,16 +427,16 @@ fn expect_counts(
 fn counts(gpu: &Gpu) -> Result<(), Failed> {
     let config = HistogramConfig::even(ElementType::U32, 10).columns(2).indirect_count();
     let edges = even_edges(ElementType::U32, 10, [0.0, 4e9])?;
-    let edge_memory = Memory::of(gpu, &edge_words(ElementType::U32, &edges)?, Alignment::Words)?;
+    let edge_memory = Memory::with_words(gpu, &edge_words(ElementType::U32, &edges)?, Alignment::Words)?;
     let max = 5000;
     let input = random(8, 2 * max as usize);
-    let source = Memory::of(gpu, &input, Alignment::Words)?;
+    let source = Memory::with_words(gpu, &input, Alignment::Words)?;
     let values: Vec<_> = input.iter().copied().map(f64::from).collect();
     let plan = HistogramPlan::new(gpu.device(), config)?;
     let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
     for stored in [0, 1, 4999, max, max + 1, u32::MAX] {
         let rows = stored.min(max);
-        let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+        let count_memory = Memory::with_words(gpu, &[stored], Alignment::Words)?;
         let indirect = Count::Indirect { address: count_memory.range().address, max };
         for count in [indirect, Count::Direct(rows.into())] {
             let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
@@ -450,7 +450,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
     // A maximum of 0.
     let counts = Memory::poisoned(gpu, 20, Alignment::Words)?;
     let buffers = HistogramBuffers::new(source.range(), edge_memory.range(), counts.range());
-    let count_memory = Memory::of(gpu, &[POISON], Alignment::Words)?;
+    let count_memory = Memory::with_words(gpu, &[POISON], Alignment::Words)?;
     let none = Count::Indirect { address: count_memory.range().address, max: 0 };
     let buffers = buffers.scratch(scratch.range());
     run(gpu, &plan, &buffers, none)?;

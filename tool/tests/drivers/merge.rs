@@ -91,8 +91,8 @@ fn args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
         let args = Memory::poisoned(gpu, 8, Alignment::Words)?;
         // A count on the device, or one that is greater than its maximum on the host.
         let [a_memory, b_memory] = [
-            Memory::of(gpu, &[if from == 3 { u32::MAX } else { a }], Alignment::Words)?,
-            Memory::of(gpu, &[b], Alignment::Words)?,
+            Memory::with_words(gpu, &[if from == 3 { u32::MAX } else { a }], Alignment::Words)?,
+            Memory::with_words(gpu, &[b], Alignment::Words)?,
         ];
         let host =
             |count: u32, is_beyond: bool| Value::Number(count as usize + if is_beyond { 50 } else { 0 });
@@ -165,7 +165,7 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let [expected, expected_values] = case.merged([&a, &b], [&a_values, &b_values]);
 
             let [a, b, expected] = [a, b, expected].map(|keys| stored(stored_as, &keys));
-            let memory = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+            let memory = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
             let [a_memory, b_memory] = [memory(&a)?, memory(&b)?];
             let [a_values_memory, b_values_memory] = [memory(&a_values)?, memory(&b_values)?];
             let destination = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
@@ -262,7 +262,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
     a.sort_unstable();
     b.sort_unstable();
     let [a_values, b_values] = [5, 6].map(|seed| random(seed, max as usize));
-    let memory = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let memory = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
     let (a_memory, b_memory) = (memory(&a)?, memory(&b)?);
     let (a_values_memory, b_values_memory) = (memory(&a_values)?, memory(&b_values)?);
     let scratch = gpu.allocate(plan.scratch_requirements((max.into(), max.into())).size)?;
@@ -298,7 +298,7 @@ fn unsorted(gpu: &Gpu) -> Result<(), Failed> {
     for seed in 0..60 {
         let (a, b) = (random(seed, 300 + 5 * seed), random(seed + 99, 400));
         let [a_memory, b_memory] =
-            [Memory::of(gpu, &a, Alignment::Words)?, Memory::of(gpu, &b, Alignment::Words)?];
+            [Memory::with_words(gpu, &a, Alignment::Words)?, Memory::with_words(gpu, &b, Alignment::Words)?];
         let destination = Memory::poisoned(gpu, a.len() + b.len(), Alignment::Words)?;
         let buffers = MergeBuffers::new(a_memory.range(), b_memory.range(), destination.range());
         let count = (a.len() as u64, b.len() as u64);

@@ -128,7 +128,7 @@ fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
             // Words beyond the last quad.
             let count = units * unit_words + index % unit_words;
             let words = rig::random(count, count);
-            let source = Memory::of(gpu, &words, alignment)?;
+            let source = Memory::with_words(gpu, &words, alignment)?;
             let destination = Memory::poisoned(gpu, count, alignment)?;
             rig.run(
                 &[
@@ -165,10 +165,10 @@ fn find_difference(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
             let expected = if is_array { rig::random(count, count) } else { vec![7; count] };
             let mut words = expected.clone();
             differences.iter().for_each(|&index| words[index] = !expected[index]);
-            let memories = [&words, &expected].map(|words| Memory::of(gpu, words, Alignment::Words));
+            let memories = [&words, &expected].map(|words| Memory::with_words(gpu, words, Alignment::Words));
             let [array, other] = memories;
             let (array, other) = (array?, other?);
-            let first = Memory::of(gpu, &[u32::MAX], Alignment::Words)?;
+            let first = Memory::with_words(gpu, &[u32::MAX], Alignment::Words)?;
             rig.run(
                 &[
                     ("words", Value::Pointer(&array)),

@@ -36,7 +36,9 @@ fn check(stem: &str, variant: &str) -> Option<Check> {
     match (stem, variant) {
         ("scan/level_args", "") => Some(levels::level_args),
         ("scan/mark_segments", "") => Some(levels::mark_segments),
-        ("scan/reduce" | "scan/downsweep", _) => operators::Rows::of(variant).map(|_| scan::tiles as Check),
+        ("scan/reduce" | "scan/downsweep", _) => {
+            operators::Rows::for_variant(variant).map(|_| scan::tiles as Check)
+        }
         ("scan/chained", _) => Some(chained::chained),
         ("scan/scan_tiles", "") => Some(textbook::scan_tiles),
         ("scan/propagate", "") => Some(textbook::propagate),
@@ -208,15 +210,15 @@ fn few_tiles(gpu: &Gpu) -> Result<(), Failed> {
                 true => expected.iter_mut().rev().for_each(&mut add),
             }
             let scratch = gpu.allocate(plan.scratch_requirements(count).size.max(4))?;
-            let on_device = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
             let indirect = Count::Indirect { address: on_device.range().address, max: count as u32 };
-            let initial = Memory::of(gpu, &[7], Alignment::Words)?;
+            let initial = Memory::with_words(gpu, &[7], Alignment::Words)?;
             for (count, alignment) in [
                 (Count::Direct(count), Alignment::Quads),
                 (Count::Direct(count), Alignment::Words),
                 (indirect, Alignment::Quads),
             ] {
-                let source = Memory::of(gpu, &input, alignment)?;
+                let source = Memory::with_words(gpu, &input, alignment)?;
                 let destination = Memory::poisoned(gpu, input.len(), alignment)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
                 let buffers = buffers.initial(InitialValue::Device(initial.range()));

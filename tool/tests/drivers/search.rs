@@ -124,11 +124,11 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let host_count = sorted_count + if is_on_device { 1000 } else { 0 };
 
             let [sorted, needles] = [sorted, needles].map(|numbers| stored(stored_as, &numbers));
-            let sorted_memory = Memory::of(gpu, &sorted, Alignment::Words)?;
-            let needle_memory = Memory::of(gpu, &needles, Alignment::Words)?;
+            let sorted_memory = Memory::with_words(gpu, &sorted, Alignment::Words)?;
+            let needle_memory = Memory::with_words(gpu, &needles, Alignment::Words)?;
             let positions = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
-            let sorted_on_device = Memory::of(gpu, &[sorted_count as u32], Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
+            let sorted_on_device = Memory::with_words(gpu, &[sorted_count as u32], Alignment::Words)?;
             rig.run(
                 &[
                     ("sorted", Value::Pointer(&sorted_memory)),
@@ -235,8 +235,8 @@ fn rows(gpu: &Gpu) -> Result<(), Failed> {
     }
 
     let plan = SearchPlan::new(gpu.device(), SearchConfig::lower_bound(ElementType::U32).along_rows(3, 2))?;
-    let sorted = Memory::of(gpu, &[1, 3, 7, 2, 4, 6], Alignment::Words)?;
-    let needles = Memory::of(gpu, &[3, 8, 4, 0, 5, 9], Alignment::Words)?;
+    let sorted = Memory::with_words(gpu, &[1, 3, 7, 2, 4, 6], Alignment::Words)?;
+    let needles = Memory::with_words(gpu, &[3, 8, 4, 0, 5, 9], Alignment::Words)?;
     for (sorted_count, expected) in
         [(6, [1, 3, 1, 0, 2, 3]), (5, [1, 3, 2, 0, 2, 3]), (2, [1, 2, 2, 0, 2, 2]), (0, [0; 6])]
     {
@@ -255,14 +255,14 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
     let mut input = random(3, max as usize);
     input.sort_unstable();
     let needles = random(4, max as usize);
-    let sorted_memory = Memory::of(gpu, &input, Alignment::Words)?;
-    let needle_memory = Memory::of(gpu, &needles, Alignment::Words)?;
+    let sorted_memory = Memory::with_words(gpu, &input, Alignment::Words)?;
+    let needle_memory = Memory::with_words(gpu, &needles, Alignment::Words)?;
     let scratch = gpu.allocate(plan.scratch_requirements((max.into(), max.into())).size)?;
     let stored = [0, 1, 4999, max, u32::MAX];
     for (sorted_stored, needles_stored) in
         stored.into_iter().zip(stored.into_iter().rev()).chain([(0, 3), (max, 0)])
     {
-        let count_memory = Memory::of(gpu, &[sorted_stored, needles_stored], Alignment::Words)?;
+        let count_memory = Memory::with_words(gpu, &[sorted_stored, needles_stored], Alignment::Words)?;
         let positions = Memory::poisoned(gpu, max as usize, Alignment::Words)?;
         let at = |index: u64| Count::Indirect { address: count_memory.range().address + 4 * index, max };
         let buffers = SearchBuffers::new(sorted_memory.range(), needle_memory.range(), positions.range());

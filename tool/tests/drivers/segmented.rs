@@ -283,9 +283,9 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
     let keys: Vec<u32> = random(3, count as usize);
     let known: HashSet<u32> = keys.iter().copied().collect();
     for (index, begins) in [falling, alternating, anywhere, long].into_iter().enumerate() {
-        let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
-        let values_memory = Memory::of(gpu, &keys, Alignment::Words)?;
-        let segments = Memory::of(gpu, &begins, Alignment::Words)?;
+        let keys_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
+        let values_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
+        let segments = Memory::with_words(gpu, &begins, Alignment::Words)?;
         let segment_count = begins.len() as u64;
         let scratch_size = plan.scratch_requirements((count.into(), segment_count)).size;
         // Guard words behind the scratch show a store past its end.

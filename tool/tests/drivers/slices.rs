@@ -168,10 +168,10 @@ fn packed_slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!((runs.values::<u16>()?, &runs.counts[..]), (vec![7, 8], &[2, 1][..]));
     assert_eq!(gpu.run_length_decode(&[7u16, 8, 9], &[2, 0, 3])?, [7, 7, 9, 9, 9]);
     assert_eq!(
-        gpu.gather(GatherConfig::of(ElementType::U8), &bytes, &[2, 0, 5000])?,
+        gpu.gather(GatherConfig::numbers(ElementType::U8), &bytes, &[2, 0, 5000])?,
         [bytes[2], bytes[0], 0]
     );
-    assert_eq!(gpu.gather(GatherConfig::of(ElementType::I16), &[-1i16, 5], &[1, 1, 0])?, [5, 5, -1]);
+    assert_eq!(gpu.gather(GatherConfig::numbers(ElementType::I16), &[-1i16, 5], &[1, 1, 0])?, [5, 5, -1]);
     assert_eq!(gpu.difference(DifferenceConfig::new(ElementType::U8), &[5u8, 3, 9])?, [254, 6]);
     let merged = gpu.merge(MergeConfig::keys(ElementType::I16), &[-5i16, 9], &[0, 10, 11])?;
     assert_eq!(merged, [-5, 0, 9, 10, 11]);

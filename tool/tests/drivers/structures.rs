@@ -185,9 +185,9 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 _ => bytemuck::cast_slice(&keys).to_vec(),
             };
 
-            let structures = Memory::of(gpu, &input, Alignment::Words)?;
-            let indices = Memory::of(gpu, &order, Alignment::Words)?;
-            let counted = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let structures = Memory::with_words(gpu, &input, Alignment::Words)?;
+            let indices = Memory::with_words(gpu, &order, Alignment::Words)?;
+            let counted = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
             let written = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
             let max = if is_counted { count + 1 } else { count };
             rig.run(
@@ -219,8 +219,8 @@ fn merge_runs(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
             let few = if index % 2 == 0 { 5 } else { u32::MAX };
             let input: Vec<u32> = random(count, count).iter().map(|word| word % few).collect();
             let reversed: Vec<u32> = (0..count as u32).rev().collect();
-            let elements = Memory::of(gpu, &input, Alignment::Words)?;
-            let counted = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let elements = Memory::with_words(gpu, &input, Alignment::Words)?;
+            let counted = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
             let is_counted = index % 3 == 0;
             let max = if is_counted { count + 1 } else { count };
             for run_tiles in [0, 1, 2, 4] {
@@ -229,7 +229,7 @@ fn merge_runs(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
                     _ => sorted_runs(&input, &reversed, run_tiles * tile),
                 };
                 let expected = sorted_runs(&input, &given, (2 * run_tiles).max(1) * tile);
-                let source = Memory::of(gpu, &given, Alignment::Words)?;
+                let source = Memory::with_words(gpu, &given, Alignment::Words)?;
                 let written = Memory::poisoned(gpu, count, Alignment::Words)?;
                 rig.run(
                     &[
@@ -309,8 +309,8 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
             let order = StructureSortCase::sorted(&fields, &rows);
             let mut sorted: Vec<u32> =
                 order.iter().flat_map(|&index| &input[index as usize * words..][..words]).copied().collect();
-            let counted = Memory::of(gpu, &[stored as u32], Alignment::Words)?;
-            let structures = Memory::of(gpu, &input, Alignment::Words)?;
+            let counted = Memory::with_words(gpu, &[stored as u32], Alignment::Words)?;
+            let structures = Memory::with_words(gpu, &input, Alignment::Words)?;
             let is_in_place = config == in_place.policy(small);
             let expected = if config.is_argsort() { &order } else { &sorted };
             let result = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;

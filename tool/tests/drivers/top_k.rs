@@ -262,7 +262,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
         let (columns, items) = if algorithm == TopKAlgorithm::Subgroups { (30, 8) } else { (300, 2) };
         let case = TopKCase::largest(ElementType::U32, columns, k);
         let input: Vec<_> = random(8, (max * columns) as usize).into_iter().map(|word| word % 90).collect();
-        let source = Memory::of(gpu, &input, Alignment::Words)?;
+        let source = Memory::with_words(gpu, &input, Alignment::Words)?;
         let expected: Vec<_> = input
             .chunks(columns as usize)
             .flat_map(|row| case.selected(row))
@@ -274,7 +274,7 @@ fn counts(gpu: &Gpu) -> Result<(), Failed> {
         let scratch = gpu.allocate(plan.scratch_requirements(max.into()).size)?;
         for stored in [0, 1, 19, max, max + 1, u32::MAX] {
             let rows = stored.min(max) as usize;
-            let count_memory = Memory::of(gpu, &[stored], Alignment::Words)?;
+            let count_memory = Memory::with_words(gpu, &[stored], Alignment::Words)?;
             let indirect = Count::Indirect { address: count_memory.range().address, max };
             for count in [indirect, Count::Direct(rows as u64)] {
                 let indices = Memory::poisoned(gpu, rows * k as usize, Alignment::Words)?;

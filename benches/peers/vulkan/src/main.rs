@@ -176,7 +176,7 @@ fn table(options: Options) -> Result<bool> {
     let roof = CopyRoof::new(&gpu)?;
     let mut is_right = true;
     for (work, case) in work::cases(gpu.capabilities(), &options.counts) {
-        let input = Columns::of(&case);
+        let input = Columns::for_case(&case);
         let expected = Rc::new(work::expected(work, &input));
         let task = Task { work, case, input, expected };
         let turns = measure(&gpu, &roof, bench_options(options.round_count), &peers, &task)

@@ -90,8 +90,8 @@ impl Reports {
 fn measurement(case: &Case, policy: &str, turns: &Turns, samples: &Samples) -> Measurement {
     let Samples { samples_ns, block_lengths, runs_per_sample } = samples;
     let traffic_size = turns.traffic_size;
-    let time = Summary::of(samples_ns, block_lengths);
-    let copy = Summary::of(&turns.copies_ns, &vec![2; block_lengths.len()]);
+    let time = Summary::from_samples(samples_ns, block_lengths);
+    let copy = Summary::from_samples(&turns.copies_ns, &vec![2; block_lengths.len()]);
     let seconds = time.median_ns / 1e9;
     Measurement {
         id: case.id(),

@@ -29,7 +29,7 @@ impl Work {
         ),
     ];
 
-    fn of(case: &Case) -> Option<Self> {
+    fn for_case(case: &Case) -> Option<Self> {
         let id = without_count(&case.id());
         Self::ALL.iter().find_map(|(of, work)| (*of == id).then_some(*work))
     }
@@ -49,7 +49,7 @@ pub fn cases(capabilities: &Capabilities, counts: &[u64]) -> Vec<(Work, Case)> {
     let preset = peer_bench_cases(BenchScale::new(Effort::Normal, capabilities));
     let mut of_work: Vec<(Work, Vec<Case>)> = Work::ALL.map(|(_, work)| (work, Vec::new())).into();
     for case in preset {
-        let work = Work::of(&case);
+        let work = Work::for_case(&case);
         if let Some((_, cases)) = of_work.iter_mut().find(|(one, _)| Some(*one) == work) {
             cases.push(case);
         }
@@ -76,7 +76,7 @@ pub struct Columns {
 
 impl Columns {
     /// The input of a case.
-    pub fn of(case: &Case) -> Self {
+    pub fn for_case(case: &Case) -> Self {
         let [keys, values] = case.generate();
         Self { keys, values }
     }
@@ -145,7 +145,7 @@ mod tests {
         let scale = BenchScale { effort: Effort::Normal, is_gpu: true };
         let mut counts = HashMap::<_, Vec<u64>>::new();
         for case in peer_bench_cases(scale) {
-            if let Some(work) = Work::of(&case) {
+            if let Some(work) = Work::for_case(&case) {
                 counts.entry(work.title()).or_default().push(case.count);
             }
         }

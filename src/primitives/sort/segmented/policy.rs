@@ -73,7 +73,7 @@ impl SegmentedSortPolicy {
     /// Chooses the policy for a configuration on a device.
     pub fn choose(capabilities: &Capabilities, config: &SegmentedSortConfig) -> Choice<Self> {
         let words = config.sort.words();
-        let SortTuning { radix_8bit, counted, .. } = SortTuning::of(capabilities, words);
+        let SortTuning { radix_8bit, counted, .. } = SortTuning::new(capabilities, words);
         let KernelShape { matching, subgroup_size, has_exchange, .. } = radix_8bit;
         let counted = tile(&counted);
         let cluster = tuning::shape_of(capabilities, TunedPart::SegmentedCluster, words);

@@ -61,27 +61,27 @@ impl StructureSortConfig {
 
     /// Sorts structures of `structure_size` bytes, a multiple of 4 up to [`Self::MAX_STRUCTURE_SIZE`], in place.
     pub const fn structures(structure_size: u32, key: Key) -> Self {
-        Self::of(structure_size, SortBy::Key(key), Output::InPlace)
+        Self::new(structure_size, SortBy::Key(key), Output::InPlace)
     }
 
     /// Argsort: writes the permutation that sorts the structures, as u32 indices; the structures are unchanged.
     pub const fn argsort(structure_size: u32, key: Key) -> Self {
-        Self::of(structure_size, SortBy::Key(key), Output::Indices)
+        Self::new(structure_size, SortBy::Key(key), Output::Indices)
     }
 
     /// Sorts structures, the elements of `functions`, in place by a function of the caller, a strict weak order as of
     /// [`slice::sort_by`]: `bool less(Words a, Words b, Words data)`. Where it is no such order, the result is some of the
     /// structures.
     pub const fn custom(functions: &'static Functions) -> Self {
-        Self::of(functions.element_words() * 4, SortBy::Function(functions), Output::InPlace)
+        Self::new(functions.element_words() * 4, SortBy::Function(functions), Output::InPlace)
     }
 
     /// Argsort of structures by a function of the caller, as [`Self::custom`].
     pub const fn custom_argsort(functions: &'static Functions) -> Self {
-        Self::of(functions.element_words() * 4, SortBy::Function(functions), Output::Indices)
+        Self::new(functions.element_words() * 4, SortBy::Function(functions), Output::Indices)
     }
 
-    const fn of(structure_size: u32, by: SortBy, output: Output) -> Self {
+    const fn new(structure_size: u32, by: SortBy, output: Output) -> Self {
         Self { structure_size, by, output, has_indirect_count: false, policy: None }
     }
 

@@ -8,7 +8,7 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::PolicyName;
 
 use crate::device::DeviceChoice;
-use crate::error::{Ended, Exit};
+use crate::error::{CommandError, Exit};
 use crate::files::{Job, Source, memory};
 use crate::policy::Algorithm;
 use crate::{Command, INVOCATION};
@@ -169,10 +169,12 @@ impl MemoryLimit {
     }
 
     /// The refusal of a limit below what a command needs at least.
-    pub fn refusal(&self, needed: u64, given: u64) -> Ended {
+    pub fn refusal(&self, needed: u64, given: u64) -> CommandError {
         match self.size {
-            Some(_) => Ended::usage(format!("--memory {given} is too little; give {needed} bytes or more")),
-            None => Ended::with(
+            Some(_) => {
+                CommandError::usage(format!("--memory {given} is too little; give {needed} bytes or more"))
+            }
+            None => CommandError::with(
                 Exit::Failed,
                 format!(
                     "{needed} bytes of memory are needed at least, and {given} are free; end other programs"

@@ -23,7 +23,7 @@ use crate::args::{Common, parse_percent};
 use crate::command::Run;
 use crate::reports::Format;
 use crate::suite::{self, Suite, SuiteArgs, Tally};
-use crate::words::Progress;
+use crate::terminal::Progress;
 use comparison::{Comparison, TEXTBOOK, TUTORIAL_13};
 use scaling::Scaling;
 
@@ -220,7 +220,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         Preset::Scaling => Some(Answer::Scaling(Scaling::default())),
         Preset::Peers => None,
     });
-    let cases = suite.select(args.cases(effort, gpu.capabilities()), false)?;
+    let cases = suite.select(args.cases(effort, gpu.capabilities()), &[])?;
     let options = args.options(effort);
     suite.device_report().cold_cache = args.cold_cache;
     let roof = CopyRoof::new(gpu)?;

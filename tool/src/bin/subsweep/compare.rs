@@ -21,11 +21,11 @@ use subsweep_tool::harness::{
 use crate::args::{Common, parse_percent};
 use crate::command::{Need, Run};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::output::{print_text, to_json};
 use crate::files::{Compared, Job, Source, read_compared};
 use crate::reports::{Format, Reports};
-use crate::words::escaped;
+use crate::terminal::escaped;
 
 /// Compare reports of bench, case by case, or inspections, pipeline by pipeline
 ///
@@ -93,7 +93,7 @@ impl Run for CompareArgs {
     fn run(&self, common: &Common) -> Result<()> {
         device::check_none("compare")?;
         if common.algorithm.is_some() || common.policy.is_some() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "compare takes reports as they are; leave --algorithm and --policy out",
             )
             .into());
@@ -111,7 +111,7 @@ impl Run for CompareArgs {
         match (&reports[..], &inspections[..]) {
             (_, []) => compare_reports(&reports, self, job),
             ([], _) => inspections::run(&inspections, self, job),
-            ([report, ..], [inspection, ..]) => Err(Ended::usage(format!(
+            ([report, ..], [inspection, ..]) => Err(CommandError::usage(format!(
                 "{} is a report and {} an inspection; compare like with like",
                 report.title, inspection.title
             ))
@@ -182,22 +182,22 @@ struct Named {
 
 impl Named {
     /// Devices with measurements, which a base must have.
-    fn base_sections(&self) -> Result<Vec<Section<'_>>, Ended> {
+    fn base_sections(&self) -> Result<Vec<Section<'_>>, CommandError> {
         self.sections(|device| !device.measured.is_empty())
     }
 
     /// Devices with measurements or wrong results.
-    fn new_sections(&self) -> Result<Vec<Section<'_>>, Ended> {
+    fn new_sections(&self) -> Result<Vec<Section<'_>>, CommandError> {
         let is_wrong = |device: &DeviceReport| device.verified.iter().any(|case| case.outcome == "fail");
         self.sections(|device| !device.measured.is_empty() || is_wrong(device))
     }
 
-    fn sections(&self, is_one: impl Fn(&DeviceReport) -> bool) -> Result<Vec<Section<'_>>, Ended> {
+    fn sections(&self, is_one: impl Fn(&DeviceReport) -> bool) -> Result<Vec<Section<'_>>, CommandError> {
         let Self { title, report } = self;
         let devices = report.devices.iter().filter(|device| is_one(device));
         let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
         if sections.is_empty() {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{title}: has no measurements; name a report that bench wrote"
             )));
         }
@@ -221,7 +221,7 @@ fn short_titles(reports: &[Named]) -> Vec<String> {
 /// Compares the base with each other report, device by device; a single report's first device with its others.
 ///
 /// The second result holds the devices without a counterpart.
-fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Unpaired<'_>>), Ended> {
+fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Unpaired<'_>>), CommandError> {
     let [base, others @ ..] = reports else { return Ok((Vec::new(), Vec::new())) };
     let (mut pairs, mut unpaired) = (Vec::new(), Vec::new());
     let of_base = base.base_sections()?;
@@ -231,7 +231,7 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
         let rest = sections.into_iter().filter(|section| !std::ptr::eq(section.device, first.device));
         pairs.extend(rest.map(|new| [first, new]));
         if pairs.is_empty() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "there is one report of one device; name another report to compare it with",
             ));
         }
@@ -252,7 +252,9 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
         pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
     let is_empty = |one: &Comparison| one.cases.is_empty() && one.wrong_in_new.is_empty();
     if comparisons.iter().all(is_empty) {
-        return Err(Ended::usage("the reports have no case in common; measure both with the same options"));
+        return Err(CommandError::usage(
+            "the reports have no case in common; measure both with the same options",
+        ));
     }
     Ok((comparisons, unpaired))
 }
@@ -263,13 +265,13 @@ fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], per
     let wrong: Vec<_> = comparisons.iter().flat_map(|comparison| &comparison.wrong_in_new).collect();
     if let [first, ..] = wrong[..] {
         let text = format!("{} of the base's cases gave a wrong result, such as {first}", wrong.len());
-        return Err(Ended::wrong(text).into());
+        return Err(CommandError::wrong(text).into());
     }
     refuse_unequal(comparisons, unpaired)?;
     let all = || comparisons.iter().flat_map(|one| one.regressions(percent).map(move |case| (one, case)));
     if let Some((one, worst)) = all().max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio)) {
         let total = comparisons.iter().map(|comparison| comparison.cases.len()).sum::<usize>();
-        return Err(Ended::wrong(format!(
+        return Err(CommandError::wrong(format!(
             "{} of {total} cases are slower by more than {percent} %, at most {:.2} times: {} in {}",
             all().count(),
             worst.ratio,
@@ -280,7 +282,7 @@ fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], per
     }
     let rows = comparisons.iter().flat_map(|one| one.regressed_rows(percent).map(move |row| (one, row)));
     match rows.max_by(|(_, a), (_, b)| a.geometric_mean_ratio.total_cmp(&b.geometric_mean_ratio)) {
-        Some((one, worst)) => Err(Ended::wrong(format!(
+        Some((one, worst)) => Err(CommandError::wrong(format!(
             "{} cases are slower together by more than {percent} %, though none for certain, {:.2} times: {} in {}",
             worst.verdicts.values().sum::<u32>(),
             worst.geometric_mean_ratio,
@@ -293,8 +295,8 @@ fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], per
 }
 
 /// Refuses reports that leave a case of the base undecided.
-fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Result<(), Ended> {
-    let refused = |text| Err(Ended::usage(text));
+fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Result<(), CommandError> {
+    let refused = |text| Err(CommandError::usage(text));
     let sides = comparisons.iter().flat_map(|comparison| [&comparison.new, &comparison.base]);
     if let Some(side) = sides.into_iter().find(|side| !side.complete) {
         return refused(format!(

@@ -12,7 +12,7 @@ use subsweep_tool::harness::gpus::CompileOnlyGpu;
 
 use crate::args::Common;
 use crate::cache::CachedGpu;
-use crate::error::{Ended, Exit};
+use crate::error::{CommandError, Exit};
 use crate::files::{self, Job, memory};
 use crate::{gpus, tested, words};
 
@@ -108,9 +108,9 @@ fn is_option_given() -> bool {
 }
 
 /// Refuses `--device ''`, which a script with an unset variable passes. An empty `SUBSWEEP_DEVICE` is no choice.
-pub fn check_not_empty(choice: &DeviceChoice) -> Result<(), Ended> {
+pub fn check_not_empty(choice: &DeviceChoice) -> Result<(), CommandError> {
     if *choice == DeviceChoice::Unset && is_option_given() {
-        return Err(Ended::usage(format!("--device is empty: {BLANK}")));
+        return Err(CommandError::usage(format!("--device is empty: {BLANK}")));
     }
     Ok(())
 }
@@ -127,9 +127,9 @@ pub struct Numbered {
 }
 
 /// Refuses `--device` for a command without a device. `SUBSWEEP_DEVICE` is ignored, as it serves other commands.
-pub fn check_none(command: &str) -> Result<(), Ended> {
+pub fn check_none(command: &str) -> Result<(), CommandError> {
     if is_option_given() {
-        return Err(Ended::usage(format!("{command} opens no device; leave --device out")));
+        return Err(CommandError::usage(format!("{command} opens no device; leave --device out")));
     }
     Ok(())
 }
@@ -140,9 +140,14 @@ impl Numbered {
         match self.candidate.capabilities() {
             Some(capabilities) => {
                 let name = name_with_driver(&capabilities.identity);
-                format!("{}: {}, {} lanes", self.label(), words::escaped(&name), capabilities.subgroup_size)
+                format!(
+                    "{}: {}, {} lanes",
+                    self.label(),
+                    terminal::escaped(&name),
+                    capabilities.subgroup_size
+                )
             }
-            None => format!("{}: {}", self.label(), words::escaped(self.candidate.name())),
+            None => format!("{}: {}", self.label(), terminal::escaped(self.candidate.name())),
         }
     }
 
@@ -161,12 +166,15 @@ impl Numbered {
 }
 
 /// Refuses `all` for a command that has one result.
-pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), Ended> {
+pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), CommandError> {
     // A text with commas may be the name of one device.
     if *choice != DeviceChoice::All {
         return Ok(());
     }
-    Err(Ended::usage(format!("{command} runs on one device, and {} says all; name one", choice_origin())))
+    Err(CommandError::usage(format!(
+        "{command} runs on one device, and {} says all; name one",
+        choice_origin()
+    )))
 }
 
 /// An instance without layers.
@@ -195,7 +203,7 @@ fn of_child(error: subsweep::Error) -> anyhow::Error {
     match (gpus::of_child(), error) {
         (Some(gpu), subsweep::Error::NoDevice) => {
             let text = format!("gpu:{}: its driver finds no device; run tools/setup gpus again", gpu.name);
-            Ended::unable(text).into()
+            CommandError::unable(text).into()
         }
         (_, error) => error.into(),
     }
@@ -242,7 +250,7 @@ pub fn choose_one(common: &Common, command: &str) -> Result<Numbered> {
     if devices.len() > 1 {
         let origin = choice_origin();
         let text = format!("{command} runs on one device, and {origin} lists several; name one");
-        return Err(Ended::usage(text).into());
+        return Err(CommandError::usage(text).into());
     }
     Ok(devices.swap_remove(0))
 }
@@ -255,7 +263,7 @@ pub fn open(common: &Common) -> Result<CachedGpu> {
     let Numbered { index, candidate, .. } = choose_one(common, "this command")?;
     let gpu = CachedGpu::open(candidate, !common.no_pipeline_cache)?;
     tested::check(&gpu, !common.no_pipeline_cache)?;
-    words::print_line(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
+    terminal::print_line(format_args!("on device {index}, {}", name_with_driver(gpu.identity())));
     Ok(gpu)
 }
 
@@ -274,7 +282,7 @@ pub fn name_with_driver(identity: &DeviceIdentity) -> String {
 ///
 /// # Errors
 /// A file is too large.
-pub fn check_inputs(common: &Common, job: &Job<'_>) -> Result<(), Ended> {
+pub fn check_inputs(common: &Common, job: &Job<'_>) -> Result<(), CommandError> {
     /// No device allocates less, so that small files need no look at the device.
     const MIN_LIMIT: u64 = 256 << 20;
     let large = job.arrays().filter_map(|source| {
@@ -289,7 +297,7 @@ pub fn check_inputs(common: &Common, job: &Job<'_>) -> Result<(), Ended> {
         return Ok(());
     }
     let name = candidate.name();
-    Err(Ended::with(
+    Err(CommandError::with(
         Exit::Failed,
         format!("{source}: has {size} bytes, and {name} allocates {max} at once at most; split it"),
     ))
@@ -327,7 +335,7 @@ pub fn run_whole<'a>(
     name: impl fmt::Display,
     prepare: impl FnOnce() -> subsweep::Result<Prepared<'a>>,
 ) -> Result<(), subsweep::Error> {
-    let _spinner = words::Progress::of_one(name);
+    let _spinner = terminal::Progress::of_one(name);
     run(gpu, prepare()?)
 }
 

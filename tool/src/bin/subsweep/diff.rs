@@ -9,7 +9,7 @@ use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{self, Source};
 use crate::policy;
 
@@ -90,10 +90,10 @@ impl DiffArgs {
         source: &Source,
         element: ElementType,
         shape: TableShape,
-    ) -> Result<DifferenceConfig, Ended> {
+    ) -> Result<DifferenceConfig, CommandError> {
         let (columns, max) = (shape.columns(), DifferenceConfig::MAX_COLUMNS);
         if columns > max as usize {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{source}: has {columns} columns, and up to {max} are subtracted; save parts of them"
             )));
         }
@@ -101,10 +101,10 @@ impl DiffArgs {
         let config = if self.keep_first { config.keeps_first() } else { config };
         match (self.axis, shape.is_flat(), columns) {
             (0, ..) => Ok(config),
-            (_, true, _) => Err(Ended::usage(format!("{source}: has one axis; leave out --axis 1"))),
-            (_, false, 1) if !self.keep_first => {
-                Err(Ended::usage(format!("{source}: has one column, and --axis 1 leaves none; leave it out")))
-            }
+            (_, true, _) => Err(CommandError::usage(format!("{source}: has one axis; leave out --axis 1"))),
+            (_, false, 1) if !self.keep_first => Err(CommandError::usage(format!(
+                "{source}: has one column, and --axis 1 leaves none; leave it out"
+            ))),
             _ => Ok(config.along_rows()),
         }
     }

@@ -40,12 +40,12 @@ impl Exit {
 /// A command's own error. The text says what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
-pub struct Ended {
+pub struct CommandError {
     exit: Exit,
     text: String,
 }
 
-impl Ended {
+impl CommandError {
     /// Invalid options or input.
     pub fn usage(text: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, text: text.into() }
@@ -68,7 +68,7 @@ impl Ended {
 }
 
 /// clap's error on one line; none for help and version, which are no errors.
-pub fn usage_of(error: &clap::Error) -> Option<Ended> {
+pub fn usage_of(error: &clap::Error) -> Option<CommandError> {
     use clap::error::ErrorKind as Kind;
     let is_help = matches!(
         error.kind(),
@@ -78,7 +78,7 @@ pub fn usage_of(error: &clap::Error) -> Option<Ended> {
         let line = one_line(&error.render().to_string());
         let line = line.replace(": invalid digit found in string", ": give a whole number, not negative");
         // clap names the option even if the value comes from the variable.
-        Ended::usage(line.replace("'--device <DEVICE>'", &format!("'{}'", device::choice_origin())))
+        CommandError::usage(line.replace("'--device <DEVICE>'", &format!("'{}'", device::choice_origin())))
     })
 }
 
@@ -111,7 +111,7 @@ pub fn of_stream(
 ) -> anyhow::Error {
     match error {
         StreamError::Device(error) => error.into(),
-        StreamError::Read(error) => InputError::of(source, error),
+        StreamError::Read(error) => InputError::from_read(source, error),
         StreamError::Write(error) => of_output(error).into(),
         StreamError::Temporary(error) => folder.refusal(&error).into(),
         StreamError::Memory { needed, given } => memory.refusal(needed, given).into(),
@@ -123,7 +123,7 @@ pub fn of_stream(
 pub fn report(result: anyhow::Result<()>) -> ExitCode {
     let exit = exit_of(&result);
     if let Some(error) = result.as_ref().err().filter(|_| exit != Exit::Done) {
-        words::print_line(line(error));
+        terminal::print_line(line(error));
     }
     leave_if_busy(&result, exit);
     ExitCode::from(exit as u8)
@@ -185,14 +185,14 @@ fn hint(error: &anyhow::Error) -> &'static str {
 }
 
 /// The exit code of an error, by the first cause with a known type.
-fn of(error: &anyhow::Error) -> Exit {
+fn exit_of(error: &anyhow::Error) -> Exit {
     let typed = error.chain().find_map(|cause| {
         cause
             .downcast_ref::<subsweep::Error>()
             .map(of_library)
             .or_else(|| cause.downcast_ref::<InputError>().map(|error| of_input(&error.problem)))
             .or_else(|| cause.downcast_ref::<OutputError>().map(|_| Exit::Usage))
-            .or_else(|| cause.downcast_ref::<Ended>().map(|ended| ended.exit))
+            .or_else(|| cause.downcast_ref::<CommandError>().map(|ended| ended.exit))
             .or_else(|| cause.downcast_ref::<NotSetUp>().map(|_| Exit::NoDevice))
     });
     // An untyped error comes from a file; Vulkan functions return typed ones.

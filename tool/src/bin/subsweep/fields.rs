@@ -8,7 +8,7 @@ use subsweep_tool::table::{Format, NamedField, Structure, Table, TableShape};
 use crate::args::Common;
 use crate::command::{Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{self, Source};
 use crate::policy;
 use crate::sort::SortArgs;
@@ -41,7 +41,7 @@ pub fn sort(args: &SortArgs, common: &Common, by: &str) -> Result<()> {
 }
 
 /// Refuses options that rows of fields do not take.
-fn check_options(args: &SortArgs) -> Result<(), Ended> {
+fn check_options(args: &SortArgs) -> Result<(), CommandError> {
     let (values, why) = ("--values", "the row moves with its fields");
     let given = [
         (args.files.raw.element.is_some(), "--type", "the file says the types of its fields"),
@@ -61,7 +61,9 @@ fn check_options(args: &SortArgs) -> Result<(), Ended> {
         ),
     ];
     match given.into_iter().find(|(is_given, ..)| *is_given) {
-        Some((_, option, why)) => Err(Ended::usage(format!("{why}; leave out one of --by and {option}"))),
+        Some((_, option, why)) => {
+            Err(CommandError::usage(format!("{why}; leave out one of --by and {option}")))
+        }
         None => Ok(()),
     }
 }
@@ -72,7 +74,7 @@ fn config(
     source: &Source,
     structure: &Structure,
     by: &str,
-) -> Result<StructureSortConfig, Ended> {
+) -> Result<StructureSortConfig, CommandError> {
     let size = structure.size;
     // Fields of a byte or two align no row to 4.
     let has_words =
@@ -85,13 +87,13 @@ fn config(
         }
     };
     if size == 0 || !size.is_multiple_of(4) {
-        return Err(Ended::usage(format!(
+        return Err(CommandError::usage(format!(
             "{source}: has rows of {size} bytes, and only those of a multiple of 4 are sorted; save {padded}"
         )));
     }
     let most = StructureSortConfig::MAX_STRUCTURE_SIZE;
     let size = u32::try_from(size).ok().filter(|&size| size <= most).ok_or_else(|| {
-        Ended::usage(format!(
+        CommandError::usage(format!(
             "{source}: has rows of {size} bytes, and up to {most} are sorted; save the fields of --by alone for --argsort"
         ))
     })?;
@@ -99,7 +101,7 @@ fn config(
         by.split(',').map(|name| field(args, source, structure, name.trim())).collect::<Result<_, _>>()?;
     let key_size: usize = fields.iter().map(|field| field.element_type().size()).sum();
     if fields.len() > Key::MAX_FIELDS || key_size > Key::MAX_SIZE as usize {
-        return Err(Ended::usage(format!(
+        return Err(CommandError::usage(format!(
             "--by names {} fields of {key_size} bytes, and up to {} of {} are compared at once; sort by the last of them \
              first, and what that writes by the others",
             fields.len(),
@@ -112,8 +114,8 @@ fn config(
         !field.offset().is_multiple_of(alignment)
     });
     if let Some(field) = misaligned {
-        return Err(Ended::usage(format!(
-            "{source}: has a {} at byte {} of a row, which is no multiple of its size; save {padded}",
+        return Err(CommandError::usage(format!(
+            "{source}: has a {} at byte {} of a row, which is not a multiple of its size; save {padded}",
             field.element_type(),
             field.offset()
         )));
@@ -126,7 +128,7 @@ fn config(
 }
 
 /// The field of a name, after a `-` in descending order.
-fn field(args: &SortArgs, source: &Source, structure: &Structure, name: &str) -> Result<Field, Ended> {
+fn field(args: &SortArgs, source: &Source, structure: &Structure, name: &str) -> Result<Field, CommandError> {
     let found = |name: &str| structure.fields.iter().find(|field| field.name == name);
     let (found, is_reversed) = match (found(name), name.strip_prefix('-')) {
         (None, Some(rest)) => (found(rest), true),
@@ -135,7 +137,7 @@ fn field(args: &SortArgs, source: &Source, structure: &Structure, name: &str) ->
     let Some(field) = found else {
         let names: Vec<_> = structure.fields.iter().map(|field| field.name.as_str()).collect();
         let name = name.strip_prefix('-').unwrap_or(name);
-        return Err(Ended::usage(format!(
+        return Err(CommandError::usage(format!(
             "--by: {source} has no field '{}'; it has {}",
             subsweep::internal::printable(name.as_bytes(), 60),
             subsweep::internal::printable(names.join(", ").as_bytes(), 200)
@@ -148,7 +150,7 @@ fn field(args: &SortArgs, source: &Source, structure: &Structure, name: &str) ->
 }
 
 /// The refusal of a field that is no number.
-fn no_key(source: &Source, field: &NamedField) -> Ended {
+fn no_key(source: &Source, field: &NamedField) -> CommandError {
     let NamedField { name, descr, .. } = field;
     let name = subsweep::internal::printable(name.as_bytes(), 60);
     let type_of = descr.replace(['\'', '"'], "");
@@ -163,7 +165,7 @@ fn no_key(source: &Source, field: &NamedField) -> Ended {
         _ if type_of.contains(", (") => add(format!("a['{name}'][:, 0]")),
         _ => add("NUMBERS".to_owned()),
     };
-    Ended::usage(format!("{source}: its field '{name}' is of {type_of}, which is no key; {remedy}"))
+    CommandError::usage(format!("{source}: its field '{name}' is of {type_of}, which is no key; {remedy}"))
 }
 
 /// What `devices` and `inspect` show of structure sorts.

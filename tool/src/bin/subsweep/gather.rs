@@ -11,7 +11,7 @@ use subsweep_tool::table::{Table, Taken};
 use crate::args::{Common, Files};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{self, Source};
 use crate::policy;
 
@@ -66,9 +66,9 @@ impl Run for GatherArgs {
 }
 
 /// The configuration for rows of a table, if the kernels can gather those of its size.
-fn config(source: &Source, table: &Table) -> Result<GatherConfig, Ended> {
+fn config(source: &Source, table: &Table) -> Result<GatherConfig, CommandError> {
     match table.shape.columns() {
-        1 => Ok(GatherConfig::of(table.element)),
+        1 => Ok(GatherConfig::numbers(table.element)),
         columns => {
             let max = GatherConfig::MAX_WORDS;
             files::row_words(source, table.element, columns, max, "gathered").map(GatherConfig::elements)
@@ -77,7 +77,7 @@ fn config(source: &Source, table: &Table) -> Result<GatherConfig, Ended> {
 }
 
 /// Refuses an index out of range.
-fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), Ended> {
+fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), CommandError> {
     // The device treats 2^32 - 1 as no index, however many rows there are.
     let reach = u32::try_from(rows).unwrap_or(u32::MAX);
     match indices.iter().position(|&index| index >= reach) {
@@ -86,8 +86,8 @@ fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), En
     }
 }
 
-fn out_of_range(source: &Source, index: i128, position: usize, rows: usize) -> Ended {
-    Ended::usage(format!(
+fn out_of_range(source: &Source, index: i128, position: usize, rows: usize) -> CommandError {
+    CommandError::usage(format!(
         "{source}: index {index} at position {position} is out of range: the table has {rows} rows; leave it out"
     ))
 }

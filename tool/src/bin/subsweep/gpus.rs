@@ -16,9 +16,9 @@ use subsweep_tool::harness::gpus::{CompileOnlyGpu, NotSetUp, is_noise};
 use crate::Command;
 use crate::args::Common;
 use crate::command::Need;
-use crate::error::{Ended, Exit};
+use crate::error::{CommandError, Exit};
 use crate::files::output::print;
-use crate::words::{self, Progress};
+use crate::terminal::{self, Progress};
 
 /// Environment variable of a child: the GPU's name.
 const CHILD: &str = "SUBSWEEP_GPU_CHILD";
@@ -84,7 +84,7 @@ pub fn list() -> Result<()> {
 pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common) -> Option<Result<()>> {
     match command.need() {
         Need::Nothing => None,
-        Need::Hardware => Some(Err(Ended::usage(format!(
+        Need::Hardware => Some(Err(CommandError::usage(format!(
             "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
             command.name()
         ))
@@ -171,7 +171,7 @@ fn wait_for(mut child: Child, stdin: &[u8], progress: &Progress) -> io::Result<R
         scope.spawn(|| {
             forward(stderr.into_iter(), |line| match line.strip_prefix("subsweep: ") {
                 Some(word) => reason = Some(word.trim_end().to_owned()),
-                None => progress.suspend(|| words::print(line)),
+                None => progress.suspend(|| terminal::print(line)),
             });
         });
         stdout.map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut printed))
@@ -271,7 +271,7 @@ impl Printer<'_> {
         // With several GPUs, one that is not set up or has no such pipeline is no failure.
         let is_harmless = |exit| has_output && matches!(exit, Exit::NoDevice | Exit::Usage);
         match self.failures.into_iter().find(|(exit, _)| !is_harmless(*exit)) {
-            Some((exit, text)) => Err(Ended::with(exit, text).into()),
+            Some((exit, text)) => Err(CommandError::with(exit, text).into()),
             None => Ok(()),
         }
     }

@@ -12,7 +12,7 @@ use subsweep_tool::table::{self, Table, TableReader, TableShape, Taken};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::input::InputError;
 use crate::files::{self, Source};
 use crate::policy;
@@ -75,7 +75,7 @@ impl Run for HistogramArgs {
         let edges = match (&edges_source, self.range) {
             (Some(source), _) => read_edges(source, element)?,
             (None, range) => even_edges(element, bins, range.unwrap_or_default())
-                .map_err(|error| Ended::usage(format!("--bins and --range: {error}")))?,
+                .map_err(|error| CommandError::usage(format!("--bins and --range: {error}")))?,
         };
         let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
         let weights = weights_source.as_ref().map(Weights::read).transpose()?;
@@ -93,7 +93,8 @@ impl Run for HistogramArgs {
         while let Some(rows) = chunks.next(0)? {
             let first = element_count;
             element_count += rows.len() / element.size();
-            let added = weights.as_ref().map_or(Ok(&[][..]), |weights| weights.of(first, element_count))?;
+            let added =
+                weights.as_ref().map_or(Ok(&[][..]), |weights| weights.slice(first, element_count))?;
             device::run(&gpu, gpu.prepare_histogram(config, rows, added, &edges, &mut of_chunk)?)?;
             // No count exceeds the number of elements, which is a u32; sums of weights wrap.
             counts.iter_mut().zip(&of_chunk).for_each(|(count, more)| *count = count.wrapping_add(*more));
@@ -120,7 +121,7 @@ impl HistogramArgs {
         element: ElementType,
         shape: TableShape,
         bins: u32,
-    ) -> Result<HistogramConfig, Ended> {
+    ) -> Result<HistogramConfig, CommandError> {
         let config = match self.edges {
             Some(_) => HistogramConfig::by_edges(element, bins),
             None => HistogramConfig::even(element, bins),
@@ -128,7 +129,7 @@ impl HistogramArgs {
         let columns = shape.columns();
         let max = HistogramConfig::MAX_COLUMNS.min(HistogramConfig::MAX_COUNTS / bins);
         if columns > max as usize {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{source}: has {columns} columns, and with {bins} bins up to {max} are counted; save a[:, :{max}] and \
                  the rest apart"
             )));
@@ -153,28 +154,28 @@ impl<'a> Weights<'a> {
             TableReader::with_raw(file, size, ElementType::U32, &taken)
         })?;
         let (mut table, mut bytes) = (opened.table, Vec::new());
-        table.read_to_end(&mut bytes).map_err(|error| InputError::of(source, error))?;
+        table.read_to_end(&mut bytes).map_err(|error| InputError::from_read(source, error))?;
         Ok(Self { source, element: table.element, bytes })
     }
 
     /// Those of the elements from `first` on and before `end`.
-    fn of(&self, first: usize, end: usize) -> Result<&[u8], Ended> {
+    fn slice(&self, first: usize, end: usize) -> Result<&[u8], CommandError> {
         match self.bytes.get(4 * first..4 * end) {
             Some(weights) => Ok(weights),
             None => Err(self.mismatch(format_args!("{end} elements or more"))),
         }
     }
 
-    fn check_count(&self, element_count: usize) -> Result<(), Ended> {
+    fn check_count(&self, element_count: usize) -> Result<(), CommandError> {
         match self.bytes.len() == 4 * element_count {
             true => Ok(()),
             false => Err(self.mismatch(format_args!("{element_count} elements"))),
         }
     }
 
-    fn mismatch(&self, elements: std::fmt::Arguments<'_>) -> Ended {
+    fn mismatch(&self, elements: std::fmt::Arguments<'_>) -> CommandError {
         let count = self.bytes.len() / 4;
-        Ended::usage(format!("{}: has {count} weights for {elements}; give one for each", self.source))
+        CommandError::usage(format!("{}: has {count} weights for {elements}; give one for each", self.source))
     }
 }
 
@@ -186,10 +187,10 @@ fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
         files::open_table(source, None, |file, size| TableReader::with_raw(file, size, element, &taken))?;
     let mut table = opened.table;
     let mut bytes = Vec::new();
-    table.read_to_end(&mut bytes).map_err(|error| InputError::of(source, error))?;
+    table.read_to_end(&mut bytes).map_err(|error| InputError::from_read(source, error))?;
     let edges: Vec<_> =
         bytes.chunks_exact(table.element.size()).map(|b| table::real(b, table.element)).collect();
-    edge_words(element, &edges).map_err(|error| Ended::usage(format!("{source}: {error}")))?;
+    edge_words(element, &edges).map_err(|error| CommandError::usage(format!("{source}: {error}")))?;
     Ok(edges)
 }
 

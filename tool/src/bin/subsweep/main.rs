@@ -30,11 +30,11 @@ mod segments;
 mod select;
 mod sort;
 mod suite;
+mod terminal;
 mod tested;
 mod top_k;
 mod tune;
 mod verify;
-mod words;
 mod workers;
 
 use std::process::ExitCode;
@@ -191,7 +191,7 @@ fn run(cli: &Cli) -> anyhow::Result<()> {
         return result;
     }
     match &cli.command {
-        None => Err(error::Ended::usage("a command is missing; subsweep --help lists them").into()),
+        None => Err(error::CommandError::usage("a command is missing; subsweep --help lists them").into()),
         Some(command) => command.run(common),
     }
 }

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::args::{Cli, Common};
 use crate::command::{Need, Run};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::output::print;
 use crate::{INVOCATION, device};
 
@@ -51,8 +51,10 @@ impl Run for ManArgs {
             .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.folder));
         written.map_err(|error| {
             let folder = self.folder.display();
-            Ended::usage(format!("the pages cannot be written to {folder} ({error}); name another folder"))
-                .into()
+            CommandError::usage(format!(
+                "the pages cannot be written to {folder} ({error}); name another folder"
+            ))
+            .into()
         })
     }
 

@@ -11,7 +11,7 @@ use subsweep_tool::table::{self, Format, Table, TableShape, Taken};
 use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{self, Job, Source};
 use crate::policy;
 
@@ -117,25 +117,25 @@ fn format_of(a: &Table, b: &Table) -> Format {
 }
 
 /// Refuses two tables of different types. Raw values have no type but a size.
-fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Ended> {
+fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), CommandError> {
     let is_raw = a.format == Format::Raw || b.format == Format::Raw;
     if a.element == b.element || is_raw && a.element.size() == b.element.size() {
         return Ok(());
     }
     let remedy = table::one_type([(&sources[0], a.element), (&sources[1], b.element)]);
-    Err(Ended::usage(format!(
+    Err(CommandError::usage(format!(
         "{}: has elements of {}, and {} of {}; {remedy}",
         sources[1], b.element, sources[0], a.element
     )))
 }
 
 /// The elements of a value; refuses two tables of rows of different lengths.
-fn check_columns(sources: &[&Source; 2], a: &Table, b: &Table) -> Result<usize, Ended> {
+fn check_columns(sources: &[&Source; 2], a: &Table, b: &Table) -> Result<usize, CommandError> {
     let [columns, other] = [a, b].map(|values| values.shape.columns());
     if columns == other {
         return Ok(columns);
     }
-    Err(Ended::usage(format!(
+    Err(CommandError::usage(format!(
         "{}: has values of {other} numbers, and {} of {columns}; save both with as many",
         sources[1], sources[0]
     )))

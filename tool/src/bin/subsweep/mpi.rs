@@ -18,8 +18,8 @@ mod policy;
 mod scan;
 mod segments;
 mod sort;
+mod terminal;
 mod tested;
-mod words;
 
 use std::process::ExitCode;
 
@@ -31,7 +31,7 @@ use subsweep::cluster::mpi::traits::Communicator;
 use args::Cli;
 use cluster::Agreed;
 use device::DeviceChoice;
-use error::Ended;
+use error::CommandError;
 use files::output::{OutputProblem, check_stdout, handle_signals, of_stdout};
 
 /// How the program is called.
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     }
     let universe = subsweep::cluster::mpi::initialize_with_threading(Threading::Funneled);
     let Some((universe, _)) = universe.filter(|(_, threading)| *threading >= Threading::Funneled) else {
-        words::print_line(
+        terminal::print_line(
             "this MPI supports no threads beside its own; build with one that has MPI_THREAD_FUNNELED",
         );
         return ExitCode::from(error::Exit::Failed as u8);
@@ -78,7 +78,7 @@ enum Parsed {
 }
 
 /// Parses the arguments. Options that only `subsweep` has a use for are not shown.
-fn parse() -> Result<Parsed, Ended> {
+fn parse() -> Result<Parsed, CommandError> {
     let hide = |command: clap::Command, names: &[&'static str]| {
         names.iter().fold(command, |command, &name| command.mut_arg(name, |argument| argument.hide(true)))
     };
@@ -98,7 +98,7 @@ fn parse() -> Result<Parsed, Ended> {
     }
 }
 
-fn run(world: &SimpleCommunicator, parsed: Result<Parsed, Ended>) -> anyhow::Result<()> {
+fn run(world: &SimpleCommunicator, parsed: Result<Parsed, CommandError>) -> anyhow::Result<()> {
     let parsed = parsed.and_then(|parsed| check(&parsed).map(|()| parsed)).agreed(world)?;
     let (cli, text) = match &parsed {
         Parsed::Command(cli) => (Some(cli), None),
@@ -121,21 +121,23 @@ fn run(world: &SimpleCommunicator, parsed: Result<Parsed, Ended>) -> anyhow::Res
     }
 }
 
-fn check(parsed: &Parsed) -> Result<(), Ended> {
+fn check(parsed: &Parsed) -> Result<(), CommandError> {
     let Parsed::Command(cli) = parsed else { return Ok(()) };
     device::check_not_empty(&cli.common.device)?;
     if cli.common.list_algorithms || cli.common.list_gpus {
-        return Err(Ended::usage("subsweep prints the lists; call it without mpirun"));
+        return Err(CommandError::usage("subsweep prints the lists; call it without mpirun"));
     }
     if matches!(cli.common.device, DeviceChoice::Gpus(_)) {
-        return Err(Ended::usage("a gpu: device runs nothing; name devices that subsweep devices lists"));
+        return Err(CommandError::usage(
+            "a gpu: device runs nothing; name devices that subsweep devices lists",
+        ));
     }
     let Some(command) = &cli.command else {
-        return Err(Ended::usage("a command is missing; subsweep-mpi --help lists them"));
+        return Err(CommandError::usage("a command is missing; subsweep-mpi --help lists them"));
     };
     if matches!(command, Command::Verify(_) | Command::Bench(_)) && !cli.common.is_plain() {
         let name = command.name();
-        return Err(Ended::usage(format!(
+        return Err(CommandError::usage(format!(
             "{name} takes the default algorithms; leave out --algorithm and --policy"
         )));
     }

@@ -11,7 +11,7 @@ use subsweep_tool::harness::PolicyName;
 
 use crate::args::{Common, PolicyKind};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 
 /// An algorithm, selected by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,20 +63,22 @@ fn all() -> impl Iterator<Item = Algorithm> {
 }
 
 /// Refuses several devices, algorithms and policies of the seed, which have no meaning for `command`.
-pub fn check_none(common: &Common, command: &'static str) -> Result<(), Ended> {
+pub fn check_none(common: &Common, command: &'static str) -> Result<(), CommandError> {
     device::check_one(&common.device, command)?;
     if let Some(algorithm) = common.algorithm {
         let name = algorithm.name();
-        return Err(Ended::usage(format!("{command} has no algorithms to choose from; leave out {name}")));
+        return Err(CommandError::usage(format!(
+            "{command} has no algorithms to choose from; leave out {name}"
+        )));
     }
     if common.seed().is_some() {
-        return Err(Ended::usage(format!("the seed has no {command}; leave out --policy")));
+        return Err(CommandError::usage(format!("the seed has no {command}; leave out --policy")));
     }
     Ok(())
 }
 
 /// Refuses an algorithm that the policy lacks.
-pub fn check(common: &Common) -> Result<(), Ended> {
+pub fn check(common: &Common) -> Result<(), CommandError> {
     match common.algorithm {
         Some(Algorithm::Scan(_)) => check_scan(common),
         Some(Algorithm::Sort(_)) => check_sort(common),
@@ -85,9 +87,9 @@ pub fn check(common: &Common) -> Result<(), Ended> {
 }
 
 /// Refuses a sort's algorithm, and one that the seed lacks.
-pub fn check_scan(common: &Common) -> Result<(), Ended> {
+pub fn check_scan(common: &Common) -> Result<(), CommandError> {
     if common.policy == Some(PolicyKind::SeedBinByBin) {
-        return Err(Ended::usage("a scan has no bins to count; leave out --policy seed-bin-by-bin"));
+        return Err(CommandError::usage("a scan has no bins to count; leave out --policy seed-bin-by-bin"));
     }
     match common.algorithm {
         Some(Algorithm::Scan(algorithm))
@@ -101,20 +103,20 @@ pub fn check_scan(common: &Common) -> Result<(), Ended> {
 }
 
 /// Refuses a configuration that the algorithm does not support.
-pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), Ended> {
+pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), CommandError> {
     let Some(Algorithm::Scan(algorithm)) = common.algorithm else { return Ok(()) };
     match algorithm.refusal(config) {
-        Some(reason) => Err(Ended::usage(format!("--algorithm {algorithm}: {reason}"))),
+        Some(reason) => Err(CommandError::usage(format!("--algorithm {algorithm}: {reason}"))),
         None => Ok(()),
     }
 }
 
-fn not_of_seed(policy: &str, name: &str) -> Ended {
-    Ended::usage(format!("--policy {policy} has no {name}; leave out --policy or --algorithm"))
+fn not_of_seed(policy: &str, name: &str) -> CommandError {
+    CommandError::usage(format!("--policy {policy} has no {name}; leave out --policy or --algorithm"))
 }
 
 /// Refuses a scan's algorithm, and one that the seed lacks.
-pub fn check_sort(common: &Common) -> Result<(), Ended> {
+pub fn check_sort(common: &Common) -> Result<(), CommandError> {
     match (common.algorithm, common.seed()) {
         (Some(Algorithm::Sort(algorithm)), Some(policy)) if !algorithm.is_of_seed() => {
             Err(not_of_seed(policy.name(), algorithm.name()))
@@ -194,8 +196,13 @@ fn names(algorithms: impl Iterator<Item = Algorithm>) -> String {
     algorithms.map(Algorithm::name).collect::<Vec<_>>().join(", ")
 }
 
-fn other_primitive(name: &str, of: &str, command: &str, list: impl Iterator<Item = Algorithm>) -> Ended {
-    Ended::usage(format!("{name} is the algorithm of {of}; {command} has {}", names(list)))
+fn other_primitive(
+    name: &str,
+    of: &str,
+    command: &str,
+    list: impl Iterator<Item = Algorithm>,
+) -> CommandError {
+    CommandError::usage(format!("{name} is the algorithm of {of}; {command} has {}", names(list)))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use subsweep_tool::table::{self, Format, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::input::InputError;
 use crate::files::{self, Job, Outputs, Source};
 use crate::policy;
@@ -144,7 +144,7 @@ impl Run for ReduceArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "reduce")?;
         if self.memory.is_given() && self.has_runs() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "segments and runs may be of any length and are reduced in memory; leave out --segments or --by-key, or \
                  --memory",
             )
@@ -279,14 +279,14 @@ impl ReduceArgs {
         source: &Source,
         element: ElementType,
         shape: TableShape,
-    ) -> Result<ReduceConfig, Ended> {
+    ) -> Result<ReduceConfig, CommandError> {
         let columns = shape.columns();
         if self.axis == 1 {
             return self.config_of_rows(source, element, shape);
         }
         let max = ReduceConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|columns| *columns <= max).ok_or_else(|| {
-            Ended::usage(format!(
+            CommandError::usage(format!(
                 "{source}: has {columns} columns, and 1 to {max} are reduced; save a[:, :{max}] and the rest apart"
             ))
         })?;
@@ -299,15 +299,15 @@ impl ReduceArgs {
         source: &Source,
         element: ElementType,
         shape: TableShape,
-    ) -> Result<ReduceConfig, Ended> {
+    ) -> Result<ReduceConfig, CommandError> {
         if self.has_runs() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "--segments and --by-key are of rows down the columns; leave out --axis 1",
             ));
         }
         let columns = shape.columns();
         if shape.is_flat() {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{source}: has one dimension, and no axis 1; leave out --axis 1"
             )));
         }
@@ -315,18 +315,18 @@ impl ReduceArgs {
             Ok(length) if length <= u32::MAX / element.size() as u32 => {
                 Ok(self.config_of(element)?.along_rows(length))
             }
-            _ => Err(Ended::usage(format!(
+            _ => Err(CommandError::usage(format!(
                 "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"
             ))),
         }
     }
 
     /// The operation on elements.
-    fn config_of(&self, element: ElementType) -> Result<ReduceConfig, Ended> {
+    fn config_of(&self, element: ElementType) -> Result<ReduceConfig, CommandError> {
         let has_runs = self.has_runs();
         Ok(match self.op {
             Operation::Operator(operator) if !operator.takes(element) => {
-                return Err(Ended::usage(format!(
+                return Err(CommandError::usage(format!(
                     "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
                     element.size()
                 )));
@@ -337,7 +337,7 @@ impl ReduceArgs {
             }
             Operation::Operator(operator) => ReduceConfig::new(operator, element),
             operation if has_runs => {
-                return Err(Ended::usage(format!(
+                return Err(CommandError::usage(format!(
                     "--op {operation} is of all rows; leave out one of it and --segments or --by-key"
                 )));
             }

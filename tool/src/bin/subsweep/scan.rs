@@ -18,11 +18,11 @@ use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 
 use crate::args::{Common, Files, MemoryLimit, PolicyKind, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::{Ended, of_stream};
+use crate::error::{CommandError, of_stream};
 use crate::files::{self, BegunOutput, Source, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::segments::{self, Offsets};
-use crate::words::Progress;
+use crate::terminal::Progress;
 use crate::{device, number};
 use keys::Heads;
 
@@ -175,7 +175,7 @@ impl ScanArgs {
         common: &Common,
         source: &Source,
         table: &TableReader<File>,
-    ) -> Result<(ScanConfig, Option<Vec<u8>>), Ended> {
+    ) -> Result<(ScanConfig, Option<Vec<u8>>), CommandError> {
         let element = table.element;
         check_operator(self.op, element)?;
         let (columns, row_length) = match self.axis {
@@ -203,7 +203,7 @@ impl ScanArgs {
         }
         if self.monotone {
             if self.op != ScanOperator::Add || !element.is_float() {
-                return Err(Ended::usage("--monotone is for sums of floats; other scans are exact"));
+                return Err(CommandError::usage("--monotone is for sums of floats; other scans are exact"));
             }
             config = config.monotone();
         }
@@ -261,7 +261,7 @@ fn write_backward(
 }
 
 /// Refuses options that contradict each other.
-pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
+pub fn check(args: &ScanArgs, common: &Common) -> Result<(), CommandError> {
     policy::check_scan(common)?;
     let is_seed = common.policy == Some(PolicyKind::Seed);
     for (is_given, option) in [
@@ -273,15 +273,19 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
         (args.monotone, "--monotone"),
     ] {
         if is_seed && is_given {
-            return Err(Ended::usage(format!("--policy seed has no {option}; leave out one of the two")));
+            return Err(CommandError::usage(format!(
+                "--policy seed has no {option}; leave out one of the two"
+            )));
         }
     }
     if args.axis == 1 && (args.segments.is_some() || args.by_key.is_some()) {
-        return Err(Ended::usage("--segments and --by-key are of rows down the columns; leave out --axis 1"));
+        return Err(CommandError::usage(
+            "--segments and --by-key are of rows down the columns; leave out --axis 1",
+        ));
     }
     let is_of_seed = matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin));
     if is_of_seed && args.exclusive {
-        return Err(Ended::usage(
+        return Err(CommandError::usage(
             "--policy seed scans inclusively only; leave out one of it and --exclusive",
         ));
     }
@@ -289,16 +293,16 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), Ended> {
 }
 
 /// The initial value `text` for every column.
-fn initial_row(text: &str, element: ElementType, columns: u32) -> Result<Vec<u8>, Ended> {
-    let number = number::parse(text, element).map_err(|why| Ended::usage(format!("--init: {why}")))?;
+fn initial_row(text: &str, element: ElementType, columns: u32) -> Result<Vec<u8>, CommandError> {
+    let number = number::parse(text, element).map_err(|why| CommandError::usage(format!("--init: {why}")))?;
     Ok(number.repeat(columns as usize))
 }
 
-fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), Ended> {
+fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), CommandError> {
     if operator.takes(element) {
         return Ok(());
     }
-    Err(Ended::usage(format!(
+    Err(CommandError::usage(format!(
         "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
         element.size()
     )))
@@ -309,34 +313,36 @@ fn check_seed(
     operator: ScanOperator,
     element: ElementType,
     columns: u32,
-) -> Result<(), Ended> {
+) -> Result<(), CommandError> {
     let max = ScanPolicy::MAX_SEED_COLUMNS;
     let is_seed = common.policy == Some(PolicyKind::Seed);
     let is_its_own = operator == ScanOperator::Add && element == ElementType::U32 && columns <= max;
     if is_seed && !is_its_own {
-        return Err(Ended::usage(format!(
+        return Err(CommandError::usage(format!(
             "--policy seed sums up u32 in up to {max} columns only; leave it out"
         )));
     }
     Ok(())
 }
 
-fn check_columns(source: &Source, shape: Option<TableShape>) -> Result<u32, Ended> {
+fn check_columns(source: &Source, shape: Option<TableShape>) -> Result<u32, CommandError> {
     let columns = shape.map_or(1, TableShape::columns);
     u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
         let max = ScanConfig::MAX_COLUMNS;
-        Ended::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
+        CommandError::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
     })
 }
 
 /// Elements of a row.
-fn row_length(source: &Source, shape: Option<TableShape>) -> Result<u32, Ended> {
+fn row_length(source: &Source, shape: Option<TableShape>) -> Result<u32, CommandError> {
     let Some(TableShape::Grid { columns, .. }) = shape else {
-        return Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")));
+        return Err(CommandError::usage(format!(
+            "{source}: has one dimension, and no axis 1; leave out --axis 1"
+        )));
     };
     u32::try_from(columns).map_err(|_| {
         let max = u32::MAX;
-        Ended::usage(format!("{source}: has rows of {columns} elements, and up to {max} are scanned"))
+        CommandError::usage(format!("{source}: has rows of {columns} elements, and up to {max} are scanned"))
     })
 }
 

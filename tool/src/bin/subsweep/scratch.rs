@@ -14,10 +14,10 @@ use subsweep_tool::harness::{BenchScale, Case, Effort, RecordedMemory, bench_cas
 use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::DeviceChoice;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::output::{print, to_json};
 use crate::suite::{self, CaseArgs};
-use crate::words::escaped;
+use crate::terminal::escaped;
 
 /// Show the memory of a recording: the size of each argument, and what the scratch holds, in bytes
 ///
@@ -71,10 +71,10 @@ impl Run for ScratchArgs {
     fn run(&self, common: &Common) -> Result<()> {
         if self.cases.filter.is_none() {
             let text = "scratch takes cases by their ids; name some with --filter, such as --filter sort:keys*n=65536";
-            return Err(Ended::usage(text).into());
+            return Err(CommandError::usage(text).into());
         }
         let mut shown = Vec::new();
-        suite::list(&self.cases, common, all_cases, |cases, capabilities| {
+        suite::list(&self.cases, &self.cases.excluding(), common, all_cases, |cases, capabilities| {
             let mut cases = cases.to_vec();
             cases.iter_mut().for_each(|case| case.count = self.count.unwrap_or(case.count));
             let mut ids = HashSet::new();
@@ -100,7 +100,7 @@ impl Run for ScratchArgs {
     fn check_for_children(&self, common: &Common) -> Result<Vec<u8>> {
         match &common.device {
             DeviceChoice::Gpus(gpus) if gpus.len() > 1 => {
-                Err(Ended::usage("scratch takes one gpu: device; name one").into())
+                Err(CommandError::usage("scratch takes one gpu: device; name one").into())
             }
             _ => Ok(Vec::new()),
         }

@@ -11,7 +11,7 @@ use subsweep_tool::table::{Table, TableShape, Taken, one_type, promoted};
 use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::input::InputError;
 use crate::files::{self, Job, Source};
 use crate::policy;
@@ -80,7 +80,7 @@ impl Run for SearchArgs {
         let needles = files::read(needles_source, self.raw.element, &NEEDLES)?;
         let element = promoted(sorted.element, needles.element).ok_or_else(|| {
             let remedy = one_type([(sorted_source, sorted.element), (needles_source, needles.element)]);
-            Ended::usage(format!(
+            CommandError::usage(format!(
                 "{needles_source}: has elements of {}, and {sorted_source} of {}, which have no common type; {remedy}",
                 needles.element, sorted.element
             ))
@@ -120,18 +120,20 @@ const fn position_type(config: &SearchConfig) -> ElementType {
 }
 
 /// Elements of a row of both tables, which have as many rows.
-fn row_lengths(sources: &[Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], Ended> {
+fn row_lengths(sources: &[Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], CommandError> {
     let of = |index: usize| match tables[index].shape {
         // More are refused when the files are read, or by the plan.
         TableShape::Grid { columns, .. } => Ok(u32::try_from(columns).unwrap_or(u32::MAX)),
         _ => {
             let source = &sources[index];
-            Err(Ended::usage(format!("{source}: has one dimension, and no axis 1; leave out --axis 1")))
+            Err(CommandError::usage(format!(
+                "{source}: has one dimension, and no axis 1; leave out --axis 1"
+            )))
         }
     };
     let lengths = [of(0)?, of(1)?];
     match tables.map(|table| table.shape.rows()) {
-        [sorted, needles] if sorted != needles => Err(Ended::usage(format!(
+        [sorted, needles] if sorted != needles => Err(CommandError::usage(format!(
             "{}: has {needles} rows, and {} has {sorted}; give a row of needles for each sorted one",
             sources[1], sources[0]
         ))),

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use anyhow::Result;
 use subsweep_tool::table::{self, ElementType, Format, TableReader};
 
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Source};
 
@@ -34,14 +34,14 @@ pub fn read_ranges(sources: [&Source; 2], verb: &str, count: usize, things: &str
         let refuse = |row, index| out_of_range(source, row, index as u64, count as u64, things);
         let rows = files::read_row_numbers(source, &instead(verb), refuse)?;
         if let Some(&row) = rows.iter().find(|row| **row as usize > count) {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{source}: a segment begins or ends at {row}, and there are {count} {things}; leave it out"
             ))
             .into());
         }
         if !ranges.is_empty() && rows.len() != ranges.len() {
             let (ends, begins) = (rows.len(), ranges.len());
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{source}: has {ends} ends of {begins} segments; give one for each"
             ))
             .into());
@@ -56,21 +56,21 @@ fn instead(verb: &str) -> String {
 }
 
 /// The error of segments that do not ascend.
-pub fn not_ascending(source: &Source, index: u64, before: i128, after: i128) -> Ended {
-    Ended::usage(format!(
+pub fn not_ascending(source: &Source, index: u64, before: i128, after: i128) -> CommandError {
+    CommandError::usage(format!(
         "{source}: segments are not ascending: {after} at index {index} comes after {before}; sort them"
     ))
 }
 
 /// The error of a segment that begins beyond `count` things.
-pub fn beyond(source: &Source, begin: u64, count: u64, things: &str) -> Ended {
-    Ended::usage(format!(
+pub fn beyond(source: &Source, begin: u64, count: u64, things: &str) -> CommandError {
+    CommandError::usage(format!(
         "{source}: a segment begins at {begin}, and there are {count} {things}; leave it out"
     ))
 }
 
 /// The error of a segment that begins before the first thing, or beyond what an index holds.
-fn out_of_range(source: &Source, begin: i128, index: u64, count: u64, things: &str) -> Ended {
+fn out_of_range(source: &Source, begin: i128, index: u64, count: u64, things: &str) -> CommandError {
     match u64::try_from(begin) {
         Ok(begin) => beyond(source, begin, count, things),
         Err(_) => negative(source, begin, index, things),
@@ -78,8 +78,8 @@ fn out_of_range(source: &Source, begin: i128, index: u64, count: u64, things: &s
 }
 
 /// The error of a segment with a negative beginning.
-pub fn negative(source: &Source, begin: i128, index: u64, things: &str) -> Ended {
-    Ended::usage(format!(
+pub fn negative(source: &Source, begin: i128, index: u64, things: &str) -> CommandError {
+    CommandError::usage(format!(
         "{source}: a segment begins at {begin}, at index {index}, and {things} are counted from 0; leave it out"
     ))
 }
@@ -140,7 +140,7 @@ impl Offsets {
         let index = if is_reverse { count } else { 0 };
         let (source_name, source, block) = (source, source.clone(), Vec::new());
         let mut offsets = Self { source, read, element, is_reverse, row_count, block, last: None, index };
-        offsets.read_block().map_err(|error| InputError::of(source_name, error))?;
+        offsets.read_block().map_err(|error| InputError::from_read(source_name, error))?;
         // An empty raw file is probably the output of a program that failed.
         if offsets.block.is_empty() && format == Format::Raw {
             return Err(none(&offsets.source).into());

@@ -14,7 +14,7 @@ use subsweep_tool::table::{self, Flags, Table, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{self, Source};
 use crate::policy::Algorithm;
 use crate::words;
@@ -162,10 +162,10 @@ impl std::str::FromStr for Condition {
 
 impl Condition {
     /// The operands as words of kernels.
-    fn operands(&self, option: &str, element: ElementType) -> Result<Vec<u32>, Ended> {
+    fn operands(&self, option: &str, element: ElementType) -> Result<Vec<u32>, CommandError> {
         let parse = |text: &String| Ok(table::words(&number::parse(text, element)?, element));
         let operands = self.operands.iter().map(parse).collect::<Result<Vec<_>, String>>();
-        Ok(operands.map_err(|error| Ended::usage(format!("{option}: {error}")))?.concat())
+        Ok(operands.map_err(|error| CommandError::usage(format!("{option}: {error}")))?.concat())
     }
 }
 
@@ -173,18 +173,23 @@ impl Run for SelectArgs {
     fn run(&self, common: &Common) -> Result<()> {
         let tests = [self.by.flags.is_some(), self.by.condition.is_some(), self.unique];
         if tests.into_iter().filter(|&is_given| is_given).count() != 1 {
-            return Err(
-                Ended::usage("select takes one of --flags FILE, --where CONDITION and --unique").into()
-            );
+            return Err(CommandError::usage(
+                "select takes one of --flags FILE, --where CONDITION and --unique",
+            )
+            .into());
         }
         if self.by_key.is_some() && !self.unique {
-            return Err(Ended::usage("--by-key is for --unique; leave it out").into());
+            return Err(CommandError::usage("--by-key is for --unique; leave it out").into());
         }
         if self.by_key.is_none() && self.keys_output.is_some() {
-            return Err(Ended::usage("--keys-output has no keys; name their file with --by-key").into());
+            return Err(
+                CommandError::usage("--keys-output has no keys; name their file with --by-key").into()
+            );
         }
         if self.by_key.is_some() && self.moved.values.is_some() {
-            return Err(Ended::usage("with --by-key the input is the values; leave out --values").into());
+            return Err(
+                CommandError::usage("with --by-key the input is the values; leave out --values").into()
+            );
         }
         Selection {
             command: "select",
@@ -205,10 +210,12 @@ impl Run for SelectArgs {
 impl Run for PartitionArgs {
     fn run(&self, common: &Common) -> Result<()> {
         if self.by.flags.is_some() == self.by.condition.is_some() {
-            return Err(Ended::usage("partition takes one of --flags FILE and --where CONDITION").into());
+            return Err(
+                CommandError::usage("partition takes one of --flags FILE and --where CONDITION").into()
+            );
         }
         if self.and_then.is_some() && self.by.condition.is_none() {
-            return Err(Ended::usage("--and-then goes with --where; leave it out with --flags").into());
+            return Err(CommandError::usage("--and-then goes with --where; leave it out with --flags").into());
         }
         Selection {
             command: PARTITION,
@@ -260,7 +267,10 @@ impl Selection<'_> {
     fn run(&self, common: &Common) -> Result<()> {
         let algorithm = algorithm(common, self.command)?;
         if self.moved.values.is_some() != self.moved.values_output.is_some() {
-            return Err(Ended::usage("--values and --values-output go together; give both or neither").into());
+            return Err(CommandError::usage(
+                "--values and --values-output go together; give both or neither",
+            )
+            .into());
         }
         let input_source = self.files.source();
         let [flags_source, keys_source, values_source] =
@@ -277,7 +287,7 @@ impl Selection<'_> {
         }
         if self.memory.is_given() {
             let what = "flags, keys and values are taken in memory; leave out them or --memory";
-            return Err(Ended::usage(what).into());
+            return Err(CommandError::usage(what).into());
         }
         device::check_inputs(common, &job)?;
         let takes_rows = self.by.flags.is_some() || self.keys.is_some();
@@ -293,7 +303,7 @@ impl Selection<'_> {
         if is_counted && count > SelectPlan::MAX_COUNT {
             let max = SelectPlan::MAX_COUNT;
             let what = "--indices and --count are of 32 bits; leave them out, or split the file";
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{input_source}: has {count} rows, of which up to {max} are counted: {what}"
             ))
             .into());
@@ -376,7 +386,7 @@ impl Selection<'_> {
         if self.is_partition() && self.count.is_none() {
             let parts: Vec<_> =
                 names.iter().zip(sizes).map(|(name, size)| format!("{name} {size}")).collect();
-            words::print_line(parts.join(", "));
+            terminal::print_line(parts.join(", "));
         }
     }
 
@@ -388,7 +398,7 @@ impl Selection<'_> {
         flags: Option<&Flags>,
         keys: Option<&Table>,
         values: Option<(&Source, &Table)>,
-    ) -> Result<(SelectConfig, Vec<u32>), Ended> {
+    ) -> Result<(SelectConfig, Vec<u32>), CommandError> {
         let row_words = || {
             let max = SelectConfig::MAX_WORDS;
             files::row_words(&self.files.source(), element, shape.columns(), max, "selected")
@@ -438,14 +448,14 @@ fn with_algorithm(config: SelectConfig, algorithm: Option<SelectAlgorithm>, gpu:
 }
 
 /// The algorithm that `--algorithm` asks for. Refuses options without meaning for a selection.
-fn algorithm(common: &Common, command: &'static str) -> Result<Option<SelectAlgorithm>, Ended> {
+fn algorithm(common: &Common, command: &'static str) -> Result<Option<SelectAlgorithm>, CommandError> {
     device::check_one(&common.device, command)?;
     if common.seed().is_some() {
-        return Err(Ended::usage(format!("the seed has no {command}; leave out --policy")));
+        return Err(CommandError::usage(format!("the seed has no {command}; leave out --policy")));
     }
     let Some(asked) = common.algorithm else { return Ok(None) };
     match SelectAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name() == asked.name()) {
-        Some(SelectAlgorithm::Chained) if command == PARTITION => Err(Ended::usage(
+        Some(SelectAlgorithm::Chained) if command == PARTITION => Err(CommandError::usage(
             "a partition needs the sizes of its parts before it moves an element; leave out --algorithm chained",
         )),
         Some(algorithm) => Ok(Some(algorithm)),
@@ -453,7 +463,10 @@ fn algorithm(common: &Common, command: &'static str) -> Result<Option<SelectAlgo
             let is_of_command = |of: &_| command != PARTITION || *of != SelectAlgorithm::Chained;
             let of_command = SelectAlgorithm::ALL.into_iter().filter(is_of_command);
             let names = of_command.map(SelectAlgorithm::name).collect::<Vec<_>>().join(", ");
-            Err(Ended::usage(format!("{} is no algorithm of {command}, which has {names}", asked.name())))
+            Err(CommandError::usage(format!(
+                "{} is no algorithm of {command}, which has {names}",
+                asked.name()
+            )))
         }
     }
 }

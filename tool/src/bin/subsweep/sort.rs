@@ -19,11 +19,11 @@ use subsweep_tool::table::{
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::{Ended, of_stream};
+use crate::error::{CommandError, of_stream};
 use crate::files::input::{InputError, InputProblem, OpenTable};
 use crate::files::{self, BegunOutput, Job, Outputs, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
-use crate::words::Progress;
+use crate::terminal::Progress;
 use crate::{device, fields, segments};
 
 /// Sort an array, stable, keys alone or with values
@@ -233,12 +233,12 @@ impl SortArgs {
         let TableReader { element, format, shape, .. } = opened.table;
         let Some(shape @ TableShape::Grid { columns, .. }) = shape else {
             let what = format!("{source}: has one dimension, and no axis 1; leave out --axis 1");
-            return Err(Ended::usage(what).into());
+            return Err(CommandError::usage(what).into());
         };
         check_bits(self, element)?;
         let length = u32::try_from(columns).map_err(|_| {
             let max = u32::MAX;
-            Ended::usage(format!(
+            CommandError::usage(format!(
                 "{source}: has rows of {columns} keys, and up to {max} are sorted; split them"
             ))
         })?;
@@ -293,7 +293,7 @@ impl SortArgs {
             Some(ends) => {
                 let ranges = segments::read_ranges([begins, ends], "sort", count, "keys")?;
                 check_ranges(ranges.split_at(ranges.len() / 2).into(), count as u64)
-                    .map_err(|error| Ended::usage(format!("{begins}: {error}")))?;
+                    .map_err(|error| CommandError::usage(format!("{begins}: {error}")))?;
                 ranges
             }
             None => segments::read(begins, "sort", count, "keys")?,
@@ -319,7 +319,7 @@ impl SortArgs {
     }
 
     /// Refuses options of values that contradict each other.
-    pub fn check_values(&self) -> Result<(), Ended> {
+    pub fn check_values(&self) -> Result<(), CommandError> {
         let what = match (&self.values, &self.values_output) {
             (None, None) => return Ok(()),
             _ if self.argsort => "--argsort makes the values; leave out --values and --values-output",
@@ -327,40 +327,44 @@ impl SortArgs {
             (None, Some(_)) => "--values-output has no values; name a file with --values",
             (Some(_), Some(_)) => return Ok(()),
         };
-        Err(Ended::usage(what))
+        Err(CommandError::usage(what))
     }
 
     /// Refuses options that a segmented sort does not support.
-    pub fn check_segments(&self, common: &Common) -> Result<(), Ended> {
+    pub fn check_segments(&self, common: &Common) -> Result<(), CommandError> {
         let option = match (&self.segments, self.axis) {
             (None, 0) => return Ok(()),
             (None, _) => "--axis 1",
             (Some(_), 0) => "--segments",
-            _ => return Err(Ended::usage("--segments are of an array of one dimension; leave out --axis 1")),
+            _ => {
+                return Err(CommandError::usage(
+                    "--segments are of an array of one dimension; leave out --axis 1",
+                ));
+            }
         };
         if self.axis == 1 && self.values.is_some() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "--axis 1 moves no values; write --argsort, and take them by numpy.take_along_axis",
             ));
         }
         if self.axis == 1 && self.temp_dir.is_some() {
-            return Err(Ended::usage("--axis 1 writes no temporary files; leave out --temp-dir"));
+            return Err(CommandError::usage("--axis 1 writes no temporary files; leave out --temp-dir"));
         }
         if self.axis == 0 && (self.memory.is_given() || self.temp_dir.is_some()) {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
             ));
         }
         if let Some(algorithm) = common.algorithm {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "each segment is sorted by what suits its length; leave out one of {option} and --algorithm {}",
                 algorithm.name()
             )));
         }
         match common.seed() {
-            Some(_) => {
-                Err(Ended::usage(format!("the seed has no {option}; leave out one of --policy and {option}")))
-            }
+            Some(_) => Err(CommandError::usage(format!(
+                "the seed has no {option}; leave out one of --policy and {option}"
+            ))),
             None => Ok(()),
         }
     }
@@ -370,7 +374,7 @@ impl SortArgs {
 fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
     files::read(source, args.files.raw.element, &taken).map_err(|error| match &error.problem {
-        InputProblem::Table(TableError::TooMany { max }) => Ended::usage(format!(
+        InputProblem::Table(TableError::TooMany { max }) => CommandError::usage(format!(
             "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
         ))
         .into(),
@@ -389,14 +393,14 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
         Some(InputError {
             input,
             problem: InputProblem::Table(TableError::Dimensions { shape, count, is_line: false, .. }),
-        }) => Ended::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
+        }) => CommandError::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
         Some(InputError {
             input,
             problem: InputProblem::Table(TableError::ElementNotTaken { found, .. }),
-        }) if found.starts_with('[') => {
-            Ended::usage(format!("{input}: holds rows of {found}; name the fields to sort by with --by"))
-                .into()
-        }
+        }) if found.starts_with('[') => CommandError::usage(format!(
+            "{input}: holds rows of {found}; name the fields to sort by with --by"
+        ))
+        .into(),
         _ => error,
     }
 }
@@ -404,19 +408,21 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
 /// The error of a plan; more keys than the chosen algorithm supports on this device are an error of usage.
 pub fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
     match (common.algorithm, error) {
-        (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => Ended::usage(format!(
-            "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
-            algorithm.name()
-        ))
-        .into(),
+        (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => {
+            CommandError::usage(format!(
+                "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
+                algorithm.name()
+            ))
+            .into()
+        }
         (_, error) => error.into(),
     }
 }
 
 /// Refuses bits that a key does not have.
-pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
+pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), CommandError> {
     match &args.bits {
-        Some(bits) if bits.end > element.bits() => Err(Ended::usage(format!(
+        Some(bits) if bits.end > element.bits() => Err(CommandError::usage(format!(
             "--bits {}:{} exceeds the {} bits of a {element}; leave it out to compare all",
             bits.start,
             bits.end,
@@ -430,7 +436,7 @@ pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), Ended> {
 pub fn config(args: &SortArgs, keys: ElementType, value_size: Option<usize>) -> Result<SortConfig> {
     let config = match value_size {
         Some(size) => SortConfig::pairs(keys, ValueSize::new(padded_size(size)).map_err(|_| {
-            Ended::usage(format!(
+            CommandError::usage(format!(
                 "--values has rows of {size} bytes, and up to {} are moved; write --argsort, and take them at its indices",
                 ValueSize::MAX.bytes()
             ))

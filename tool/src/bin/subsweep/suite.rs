@@ -13,12 +13,12 @@ use subsweep_tool::harness::{Case, DeviceReport, Effort, LargeCase, Report};
 use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::output::{OutputError, print, print_text};
 use crate::files::{Job, memory};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
-use crate::words::{self, escaped};
+use crate::terminal::{self, escaped};
 
 /// A choice of cases.
 #[derive(Debug, Args)]
@@ -55,6 +55,11 @@ impl CaseArgs {
             (_, true) => Effort::Full,
             (false, false) => Effort::Normal,
         }
+    }
+
+    /// The options, as given, that leave out cases.
+    pub fn excluding(&self) -> Vec<&'static str> {
+        if self.quick { vec!["--quick"] } else { Vec::new() }
     }
 }
 
@@ -143,20 +148,22 @@ pub fn run(
         }
     }
     // With several devices, one that lacks a requirement or has no selected case is listed, and is no failure.
-    let is_harmless = |error: &anyhow::Error| is_missing_feature(error) || error.is::<Ended>();
+    let is_harmless = |error: &anyhow::Error| is_missing_feature(error) || error.is::<CommandError>();
     suite.finish(first_error.as_ref().is_none_or(is_harmless))?;
     match (total, first_error) {
         (Tally { wrong: 1.., .. }, _) => {
             let count = total.wrong + total.right + total.not_supported;
-            Err(Ended::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
+            Err(CommandError::wrong(format!("{} of {count} cases gave a wrong result", total.wrong)).into())
         }
         (Tally { is_unfit: true, .. }, _) => {
-            Err(Ended::wrong("a device fails the self-test, though its cases gave no wrong result").into())
+            Err(CommandError::wrong("a device fails the self-test, though its cases gave no wrong result")
+                .into())
         }
         (Tally { right: 1.., .. }, Some(error)) if is_harmless(&error) => Ok(()),
         (_, Some(error)) => Err(error),
         (Tally { right: 0, .. }, None) => {
-            Err(Ended::unable("the device can do none of these cases; choose another, or other cases").into())
+            Err(CommandError::unable("the device can do none of these cases; choose another, or other cases")
+                .into())
         }
         (_, None) => Ok(()),
     }
@@ -208,20 +215,20 @@ impl Suite {
         format!("subsweep {command}{effort} --device uuid:{uuid} --filter '{id}'")
     }
 
-    /// The selected cases, at least one. `has_default_plans_only` states that --quick has excluded the others.
+    /// The selected cases, at least one. `excluding` are the options that have left out others.
     ///
     /// # Errors
     /// No case is selected.
-    pub fn select(&self, cases: Vec<Case>, has_default_plans_only: bool) -> Result<Vec<Case>, Ended> {
-        self.patterns.select(cases, Case::id, has_default_plans_only)
+    pub fn select(&self, cases: Vec<Case>, excluding: &[&str]) -> Result<Vec<Case>, CommandError> {
+        self.patterns.select(cases, Case::id, excluding)
     }
 
     /// As [`Self::select`], for cases that no table has.
     ///
     /// # Errors
     /// No case is selected.
-    pub fn select_large(&self, cases: Vec<LargeCase>) -> Result<Vec<LargeCase>, Ended> {
-        self.patterns.select(cases, LargeCase::to_string, false)
+    pub fn select_large(&self, cases: Vec<LargeCase>) -> Result<Vec<LargeCase>, CommandError> {
+        self.patterns.select(cases, LargeCase::to_string, &[])
     }
 
     /// The report's section of the current device.
@@ -278,8 +285,8 @@ impl Patterns {
         &self,
         mut cases: Vec<C>,
         id: fn(&C) -> String,
-        has_default_plans_only: bool,
-    ) -> Result<Vec<C>, Ended> {
+        excluding: &[&str],
+    ) -> Result<Vec<C>, CommandError> {
         let first_id = |cases: &[C]| cases.first().map(id);
         let of_all = first_id(&cases).unwrap_or_default();
         cases.retain(|case| {
@@ -294,25 +301,32 @@ impl Patterns {
         if !cases.is_empty() {
             return Ok(cases);
         }
-        let given: Vec<_> = self.options.iter().map(|(_, given)| given.as_str()).collect();
+        let options = self.options.iter().map(|(_, given)| given.as_str());
+        let (mut given, is_quick) = (options.collect::<Vec<_>>(), excluding.contains(&"--quick"));
+        if is_quick && !is_of_options {
+            let what = format!("there is no case of {}", given.join(" and "));
+            return Err(CommandError::usage(format!(
+                "{what}; leave out --quick, which takes default plans only"
+            )));
+        }
+        given.splice(0..0, excluding.iter().copied());
         let what = match (&self.filter, given.join(" and ")) {
             (Some(filter), given) if given.is_empty() => format!("no case has '{filter}' in its id"),
             (Some(filter), given) if is_of_options => format!("no case of {given} has '{filter}' in its id"),
             (_, given) => format!("there is no case of {given}"),
         };
-        Err(Ended::usage(match is_of_options || !has_default_plans_only {
-            true => format!("{what}; ids are like {example}"),
-            false => format!("{what}; leave out --quick, which takes default plans only"),
-        }))
+        Err(CommandError::usage(format!("{what}; ids are like {example}")))
     }
 }
 
 /// Prints the selected cases by `show`, without opening a device. With several devices each list has a heading.
+/// `excluding` are the options that have left out other cases.
 ///
 /// # Errors
 /// There is no suitable device, or no such case.
 pub fn list(
     args: &CaseArgs,
+    excluding: &[&str],
     common: &Common,
     cases: impl Fn(Effort, &Capabilities) -> Vec<Case>,
     mut show: impl FnMut(&[Case], &Capabilities) -> String,
@@ -322,13 +336,13 @@ pub fn list(
     let (mut is_listed, mut first_error) = (false, None);
     for device in devices {
         if are_many {
-            words::print(&format!("{}\n", device.heading()));
+            terminal::print(&format!("{}\n", device.heading()));
         }
         let selected = device.candidate.requirements().map_err(anyhow::Error::from).and_then(|_| {
             // A device that meets the requirements has capabilities.
             let capabilities = device.candidate.capabilities().ok_or(Error::NoDevice)?;
             let cases = cases(args.effort(), capabilities);
-            let cases = Patterns::new(args, common).select(cases, Case::id, args.quick)?;
+            let cases = Patterns::new(args, common).select(cases, Case::id, excluding)?;
             Ok(show(&cases, capabilities))
         });
         match selected {
@@ -338,7 +352,7 @@ pub fn list(
             }
             Err(error) => {
                 if are_many {
-                    words::print(&format!("  {}\n", escaped(&error.to_string())));
+                    terminal::print(&format!("  {}\n", escaped(&error.to_string())));
                 }
                 first_error = first_error.or(Some(error));
             }

@@ -12,14 +12,14 @@ use subsweep::headless::Gpu;
 use subsweep_tool::harness::gpus::cache_folder;
 
 use crate::cache;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::output;
 
 /// Refuses a device that fails its self-test, whose results would be wrong. A driver build that has passed is not tested
 /// again, if `is_cached`.
 ///
 /// # Errors
-/// [`Ended::unable`], and those of [`Gpu::self_test`].
+/// [`CommandError::unable`], and those of [`Gpu::self_test`].
 pub fn check(gpu: &Gpu, is_cached: bool) -> Result<()> {
     let (name, identity) = cache::identity_of(gpu.capabilities());
     let file = cache_folder().filter(|_| is_cached).map(|folder| folder.join("self-tests").join(name));
@@ -29,7 +29,7 @@ pub fn check(gpu: &Gpu, is_cached: bool) -> Result<()> {
     let verdict = gpu.self_test()?;
     if !verdict.is_passed() {
         let device = &gpu.identity().name;
-        return Err(Ended::unable(format!("the self-test of {device} {verdict}")).into());
+        return Err(CommandError::unable(format!("the self-test of {device} {verdict}")).into());
     }
     if let Some(path) = file {
         // Without the file the next command tests again.

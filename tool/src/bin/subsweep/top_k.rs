@@ -11,7 +11,7 @@ use subsweep_tool::table::{Table, TableShape, Taken, padded, trimmed};
 
 use crate::args::{Common, Files, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{self, Source};
 use crate::{device, policy, segments};
 
@@ -80,7 +80,10 @@ impl Run for TopKArgs {
         let source = self.files.source();
         let values_source = self.values.clone().map(Source::from);
         if self.values.is_some() != self.values_output.is_some() {
-            return Err(Ended::usage("--values and --values-output go together; give both or neither").into());
+            return Err(CommandError::usage(
+                "--values and --values-output go together; give both or neither",
+            )
+            .into());
         }
         let job = self.files.job(&source).input("--values", &values_source);
         let [segments_source, ks_source] =
@@ -131,7 +134,7 @@ impl Run for TopKArgs {
 
 impl TopKArgs {
     /// The configuration for a table; an array is one row.
-    fn config(&self, source: &Source, table: &Table, rows: &Rows) -> Result<TopKConfig, Ended> {
+    fn config(&self, source: &Source, table: &Table, rows: &Rows) -> Result<TopKConfig, CommandError> {
         let columns = match (&rows.segments, table.shape.is_flat()) {
             (Some(_), _) => rows.longest(table.shape.rows()),
             (None, true) => table.shape.rows(),
@@ -139,7 +142,7 @@ impl TopKArgs {
         };
         let max = TopKConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|&columns| columns <= max).ok_or_else(|| {
-            Ended::usage(format!(
+            CommandError::usage(format!(
                 "{source}: has rows of {columns} elements, and up to {max} are taken; split it"
             ))
         })?;
@@ -159,10 +162,12 @@ impl TopKArgs {
         };
         if k == 0 || k > columns {
             return Err(match columns {
-                0 => Ended::usage(format!(
+                0 => CommandError::usage(format!(
                     "{source}: has rows of no elements; -k takes 1 to as many as a row has"
                 )),
-                _ => Ended::usage(format!("-k {k}: a row of {source} has {columns}; give 1 to {columns}")),
+                _ => CommandError::usage(format!(
+                    "-k {k}: a row of {source} has {columns}; give 1 to {columns}"
+                )),
             });
         }
         let config = match self.smallest {
@@ -188,7 +193,7 @@ impl Rows {
     fn read(source: &Source, table: &Table, segments: Option<&Source>, ks: Option<&Source>) -> Result<Self> {
         if segments.is_some() && !table.shape.is_flat() {
             let what = format!("{source}: has rows, and --segments are those of one dimension; leave it out");
-            return Err(Ended::usage(what).into());
+            return Err(CommandError::usage(what).into());
         }
         let count = table.shape.rows();
         let segments =
@@ -200,7 +205,7 @@ impl Rows {
         };
         let of = |ks: &Source| -> Result<Vec<u32>> {
             let refuse = |k, index| {
-                Ended::usage(format!("{ks}: has a k of {k} at index {index}; it is 0 to 4294967295"))
+                CommandError::usage(format!("{ks}: has a k of {k} at index {index}; it is 0 to 4294967295"))
             };
             let read = files::read_row_numbers(ks, "give -k for all rows", refuse)?;
             if read.len() != row_count {
@@ -208,7 +213,7 @@ impl Rows {
                     "{ks}: has {} numbers, and {source} {row_count} rows; give a k for each",
                     read.len()
                 );
-                return Err(Ended::usage(what).into());
+                return Err(CommandError::usage(what).into());
             }
             Ok(read)
         };
@@ -238,12 +243,12 @@ fn value_size(values: &Table, keys: TableShape) -> usize {
 }
 
 /// Words of a value of `size` bytes, if the kernels can move as many.
-fn value_words(source: &Source, values: &Table, size: usize) -> Result<u32, Ended> {
+fn value_words(source: &Source, values: &Table, size: usize) -> Result<u32, CommandError> {
     let (element, width) = (values.element, size / values.element.size());
     let max_size = TopKConfig::MAX_VALUE_WORDS as usize * 4;
     match size <= max_size {
         true => Ok(size.div_ceil(4) as u32),
-        false => Err(Ended::usage(format!(
+        false => Err(CommandError::usage(format!(
             "{source}: has values of {width} {element}, and those of up to {max_size} bytes are moved; \
              write --indices, and take the values by numpy.take_along_axis"
         ))),

@@ -17,7 +17,7 @@ use crate::command::Run;
 use crate::device;
 use crate::reports::Format;
 use crate::suite::{self, Opened, Suite, SuiteArgs, Tally};
-use crate::words::{Progress, escaped};
+use crate::terminal::{Progress, escaped};
 use crate::workers::{Event, Workers};
 
 /// Verify devices, case by case
@@ -75,6 +75,7 @@ impl Run for VerifyArgs {
             let ids = |cases: &[Case], _: &Capabilities| cases.iter().map(|case| case.id() + "\n").collect();
             return suite::list(
                 &suite.cases,
+                &self.excluding(),
                 common,
                 |effort, capabilities| self.cases(effort, capabilities),
                 ids,
@@ -110,6 +111,13 @@ impl VerifyArgs {
         repeated(cases, self.repeat)
     }
 
+    /// The options, as given, that leave out cases.
+    fn excluding(&self) -> Vec<&'static str> {
+        let options = [(self.waiting, "--waiting"), (self.default_policies, "--default-policies")];
+        let given = options.into_iter().filter_map(|(is_given, option)| is_given.then_some(option));
+        self.suite.cases.excluding().into_iter().chain(given).collect()
+    }
+
     /// The command that verifies the same cases, up to its filter.
     fn command(&self) -> String {
         match self.repeat {
@@ -122,7 +130,7 @@ impl VerifyArgs {
 fn on_device(suite: &mut Suite, opened: &Opened, args: &VerifyArgs) -> Result<Tally> {
     let gpu: &Gpu = &opened.gpu;
     let effort = suite.effort();
-    let cases = suite.select(args.cases(effort, gpu.capabilities()), effort == Effort::Quick)?;
+    let cases = suite.select(args.cases(effort, gpu.capabilities()), &args.excluding())?;
     let self_test = gpu.self_test()?;
     suite.print(&format!("  self-test {self_test}\n"))?;
     suite.device_report().self_test = Some(self_test.to_string());

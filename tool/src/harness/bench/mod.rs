@@ -167,7 +167,7 @@ impl<'g> BenchGroup<'g> {
     ) -> Result<Self> {
         let gpu = roof.gpu();
         let begin = |(case, ready): (&Case, Result<Ready, Outcome>)| match ready {
-            Ok(ready) => Entry::of(Running::new(roof, case, ready)),
+            Ok(ready) => Entry::begin(Running::new(roof, case, ready)),
             Err(outcome) => Ok(Entry::Finished(outcome)),
         };
         let mut entries = cases.iter().zip(ready).map(begin).collect::<Result<Vec<_>>>()?;
@@ -295,7 +295,7 @@ impl Meter for GroupMeter<'_, '_> {
 }
 
 impl<'g> Entry<'g> {
-    fn of(begun: Result<Result<Running<'g>, Outcome>>) -> Result<Self> {
+    fn begin(begun: Result<Result<Running<'g>, Outcome>>) -> Result<Self> {
         Ok(match outcome_of(begun)? {
             Ok(Ok(running)) => Self::Running(Box::new(running)),
             Ok(Err(outcome)) | Err(outcome) => Self::Finished(outcome),
@@ -322,7 +322,7 @@ impl<'g> Running<'g> {
     fn new(roof: &CopyRoof<'g>, case: &Case, ready: Ready) -> Result<Result<Self, Outcome>> {
         let mut running = Self {
             case: case.clone(),
-            workload: Workload::of(roof.gpu(), case, BufferLayout::Guarded, ready)?,
+            workload: Workload::with_ready(roof.gpu(), case, BufferLayout::Guarded, ready)?,
             run_count: 1,
             samples_ns: Vec::new(),
             record_samples_ns: Vec::new(),
@@ -379,10 +379,10 @@ impl<'g> Running<'g> {
     fn measured(&self, copies: &Copies, block_lengths: &[u32], runs_per_sample: u32) -> Measured {
         let Self { case, workload, .. } = self;
         let probes = vec![2; block_lengths.len()];
-        let time = Summary::of(&self.samples_ns, block_lengths);
-        let copy = Summary::of(&copies.kernel_ns, &probes);
-        let transfer = Summary::of(&copies.transfer_ns, &vec![1; block_lengths.len()]);
-        let record = Summary::of(&self.record_samples_ns, block_lengths);
+        let time = Summary::from_samples(&self.samples_ns, block_lengths);
+        let copy = Summary::from_samples(&copies.kernel_ns, &probes);
+        let transfer = Summary::from_samples(&copies.transfer_ns, &vec![1; block_lengths.len()]);
+        let record = Summary::from_samples(&self.record_samples_ns, block_lengths);
         if [time, copy, transfer, record].iter().any(|summary| summary.median_ns == 0.0) {
             return Err(Outcome::NotSupported(
                 "the device's clock is too coarse for so little work".to_owned(),
@@ -413,7 +413,7 @@ impl<'g> Running<'g> {
             record: Some(record),
             record_samples_ns: self.record_samples_ns.clone(),
             end_to_end: (!self.end_to_end_samples_ns.is_empty())
-                .then(|| Summary::of(&self.end_to_end_samples_ns, &[])),
+                .then(|| Summary::from_samples(&self.end_to_end_samples_ns, &[])),
             end_to_end_samples_ns: self.end_to_end_samples_ns.clone(),
             recorded: Some(workload.recorded().into()),
             look_back: self.look_back,

@@ -38,7 +38,7 @@ pub struct DifferenceCase {
 
 impl DifferenceCase {
     /// The difference of adjacent numbers, by the policy of the device.
-    pub const fn of(element: ElementType) -> Self {
+    pub const fn new(element: ElementType) -> Self {
         Self {
             element,
             columns: 1,
@@ -146,7 +146,7 @@ impl PrimitiveCase for DifferenceCase {
 
     fn prepare(&self, plan: Arc<DifferencePlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
         let (counted, operands) = self.count_from.operand("count", count);
-        let needs = Needs::new(counted.max(), self.misalignment, operands).of(self.element);
+        let needs = Needs::new(counted.max(), self.misalignment, operands).elements(self.element);
         let case = self.clone();
         let expected = move |source: &[u32]| {
             let (results, flushed) = case.results(source);
@@ -158,7 +158,7 @@ impl PrimitiveCase for DifferenceCase {
 
 /// All pairs of parameters in small tiles.
 pub(super) fn covering_sets(capabilities: &Capabilities) -> [CoveringSet<DifferenceCase>; 1] {
-    let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::of(ElementType::U32) };
+    let plain = DifferenceCase { has_small_tiles: true, ..DifferenceCase::new(ElementType::U32) };
     let has_doubles = capabilities.enabled.shader_float64;
     let axes = [
         axis(&UNPACKED, |case: &mut DifferenceCase, element| case.element = element),
@@ -179,7 +179,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
         let tile = work.tile(capabilities);
         (tile, vec![0, 1, 2, tile, tile + 1, 3 * tile + 2])
     });
-    let default = DifferenceCase::of(ElementType::F32);
+    let default = DifferenceCase::new(ElementType::F32);
     cases.extend([Input::Uniform, Input::EdgeValues].map(|input| default.case(65_537, input)));
     cases
 }
@@ -190,7 +190,7 @@ pub(super) fn selectable_works(capabilities: &Capabilities) -> impl Iterator<Ite
     let is_valid = move |element: &ElementType| has_doubles || *element != ElementType::F64;
     let elements = [ElementType::F32, ElementType::I64, ElementType::F64].into_iter().filter(is_valid);
     elements.flat_map(|element| {
-        let flat = DifferenceCase::of(element);
+        let flat = DifferenceCase::new(element);
         let table = DifferenceCase { columns: 3, ..flat.clone() };
         [
             DifferenceCase { keeps_first: true, ..flat.clone() },
@@ -231,13 +231,13 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Benchmarks: adjacent numbers, and a table down its columns and along its rows.
 pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
-    let flat = DifferenceCase::of(ElementType::F32);
+    let flat = DifferenceCase::new(ElementType::F32);
     let table = DifferenceCase { columns: 4, ..flat.clone() };
     let works = [
         flat,
         DifferenceCase { is_along_rows: true, ..table.clone() },
         table,
-        DifferenceCase::of(ElementType::I64),
+        DifferenceCase::new(ElementType::I64),
     ];
     uniform_cases(works, &scale.counts())
 }
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn differences_are_of_rows_or_columns() {
-        let case = DifferenceCase { columns: 3, ..DifferenceCase::of(ElementType::U32) };
+        let case = DifferenceCase { columns: 3, ..DifferenceCase::new(ElementType::U32) };
         let results = |case: &DifferenceCase| case.results(&[1, 3, 6, 0, 10, 5]).0;
         assert_eq!(results(&case), [u32::MAX, 7, u32::MAX]);
         let kept = DifferenceCase { keeps_first: true, ..case.clone() };

@@ -379,7 +379,7 @@ impl PrimitiveCase for HistogramCase {
             // The rows are only read: they stay as they are, and the counts are the values.
             in_place: true,
             values: &["counts"],
-            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.element)
         };
         let expected = move |source: &[u32]| {
             let values = Self::numbers_of(case.element.unpacked(), source);

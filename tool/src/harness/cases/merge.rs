@@ -242,7 +242,7 @@ impl PrimitiveCase for MergeCase {
         let case = self.clone();
         let needs = Needs {
             values: &["destination_values"],
-            ..Needs::new(a_count.max() + b_count.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(a_count.max() + b_count.max(), self.misalignment, operands).elements(self.element)
         };
         let expected = move |_: &[u32]| {
             let [keys, values] =

@@ -48,7 +48,7 @@ pub(super) const PACKED: [ElementType; 6] = [
 
 /// The words of memory with these numbers, which are packed if their type is.
 pub(super) fn in_memory(element: ElementType, words: &Arc<Vec<u32>>) -> Arc<Vec<u32>> {
-    match PackedForm::of(element) {
+    match PackedForm::new(element) {
         Some(form) => Arc::new(form.packed(words)),
         None => Arc::clone(words),
     }
@@ -58,7 +58,7 @@ pub(super) fn in_memory(element: ElementType, words: &Arc<Vec<u32>>) -> Arc<Vec<
 fn sorts(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let sort = |algorithm, values, is_descending| SortCase {
         count_from,
-        ..SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, is_descending)
+        ..SortCase::keys_of_u32(algorithm, PolicyName::Small).with_types(element, values, is_descending)
     };
     let (onesweep, radix) = (SortAlgorithm::Onesweep, SortAlgorithm::Radix4Bit);
     let order = FloatOrder::Numpy;
@@ -75,7 +75,11 @@ fn sorts(element: ElementType, count_from: CountFrom) -> Vec<Work> {
             count_from,
             order: if element == ElementType::Bf16 { FloatOrder::Total } else { order },
             has_small_tiles: true,
-            ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries).of(element, SortValues::B4, false)
+            ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries).with_types(
+                element,
+                SortValues::B4,
+                false,
+            )
         }
         .into(),
     ]
@@ -152,7 +156,7 @@ fn others(element: ElementType, count_from: CountFrom) -> Vec<Work> {
         has_small_tiles: true,
         ..RunLengthCase::of_u32(RunLengthCoding::Encode, 3)
     };
-    let difference = DifferenceCase { count_from, has_small_tiles: true, ..DifferenceCase::of(element) };
+    let difference = DifferenceCase { count_from, has_small_tiles: true, ..DifferenceCase::new(element) };
     let merge = MergeCase { count_from, has_small_tiles: true, ..MergeCase::keys(element) };
     let search = SearchCase { count_from, has_small_tiles: true, ..SearchCase::lower_bound(element) };
     let top_k = TopKCase { count_from, ..TopKCase::largest(element, 70, 5) };
@@ -310,8 +314,8 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
         ReduceConfig::argmax(F16).along_rows(2000).into(),
         ReduceConfig::new(ScanOperator::Min, I16).runs(ReduceRuns::FixedSize(40)).into(),
         ReduceConfig::sum(F16).runs(ReduceRuns::Offsets).into(),
-        GatherConfig::of(U8).into(),
-        GatherConfig::of(U16).into(),
+        GatherConfig::numbers(U8).into(),
+        GatherConfig::numbers(U16).into(),
         RunLengthConfig::decode(U8).into(),
         RunLengthConfig::decode(U16).into(),
     ];
@@ -327,7 +331,7 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         ScanCase { algorithm: ScanAlgorithm::Chained, ..scan }.into(),
         ReduceCase::sum(U8).into(),
         ReduceCase { operator: ScanOperator::Max, indices: 1, ..ReduceCase::sum(F16) }.into(),
-        DifferenceCase::of(U8).into(),
+        DifferenceCase::new(U8).into(),
         HistogramCase { range: HistogramRange::Full, ..HistogramCase::new(U8, true, 256) }.into(),
         SelectCase { element: U8, ..SelectCase::of_u32(Predicate::Flags8) }.into(),
         MergeCase::keys(U16).into(),

@@ -35,7 +35,7 @@ pub fn peer_bench_cases(scale: BenchScale) -> Vec<Case> {
     let lower = SearchCase::lower_bound(ElementType::U32);
     cases.extend(cases_of([lower.clone()], &counts, &[Input::Uniform, Input::Sorted]));
     cases.extend(uniform_cases([SearchCase { sorted_count: Some(1 << 12), ..lower }], &counts));
-    cases.extend(uniform_cases([ElementType::F32, ElementType::I64].map(DifferenceCase::of), &counts));
+    cases.extend(uniform_cases([ElementType::F32, ElementType::I64].map(DifferenceCase::new), &counts));
     for (columns, k) in [(1 << 16, 32), (1 << 16, 2048), (1 << 22, 32), (1 << 22, 2048)] {
         let largest = TopKCase { is_sorted: false, ..TopKCase::largest(ElementType::F32, columns, k) };
         cases.push(largest.case(1, Input::Uniform));

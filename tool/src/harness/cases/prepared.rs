@@ -73,8 +73,8 @@ pub(in crate::harness) struct Needs {
 
 impl Needs {
     /// With source and result of an element type.
-    pub fn of(self, element: ElementType) -> Self {
-        let form = PackedForm::of(element);
+    pub fn elements(self, element: ElementType) -> Self {
+        let form = PackedForm::new(element);
         Self { packed_source: form, packed_result: form, ..self }
     }
 
@@ -115,13 +115,13 @@ impl Spans {
     /// The range of an argument; none of one that is not accessed.
     pub fn range(&self, name: &str, memories: &[GpuBuffer]) -> BufferRange {
         let offset = self.offsets.iter().find(|offset| offset.0 == name).map_or(0, |offset| offset.1);
-        self.of(name).map_or(BufferRange::NONE, |span| {
+        self.get(name).map_or(BufferRange::NONE, |span| {
             let range = span.range(memories);
             range.slice(offset, range.size - offset)
         })
     }
 
-    pub fn of(&self, name: &str) -> Option<Span> {
+    pub fn get(&self, name: &str) -> Option<Span> {
         let mut spans = self.arguments.iter().filter(|argument| argument.0 == name);
         spans.next().map(|argument| argument.1).filter(|span| span.count > 0)
     }

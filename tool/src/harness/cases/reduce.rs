@@ -343,7 +343,7 @@ impl PrimitiveCase for ReduceCase {
             values: &["run_count", "unique_keys"],
             packed_result,
             // Of no rows, too, there is a result.
-            ..Needs::new(room.max(runs.is_none().into()), self.misalignment, operands).of(self.element)
+            ..Needs::new(room.max(runs.is_none().into()), self.misalignment, operands).elements(self.element)
         };
         let expected = move |input: &[u32]| {
             let mut values = Vec::new();

@@ -220,7 +220,7 @@ impl RunLengthCase {
             source: "elements",
             destination: "values",
             values: &["result_count", "counts", "offsets"],
-            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.element)
         };
         let (has_values, has_offsets) = (self.has_values, self.has_offsets);
         let index_size = plan.config().index_size();
@@ -271,7 +271,7 @@ impl RunLengthCase {
         let needs = Needs {
             destination: "elements",
             values: &["result_count"],
-            ..Needs::new(room, self.misalignment, operands).of(self.element)
+            ..Needs::new(room, self.misalignment, operands).elements(self.element)
         };
         let mut buffers = RunLengthBuffers::default();
         // The end of an element that does not fit is not written.

@@ -12,7 +12,7 @@ use subsweep::error::Result;
 use subsweep::headless::Gpu;
 use subsweep::{Config, Plan, ScratchArray};
 
-/// A device that makes the plans of cases.
+/// A device that makes the plans of cases, whose pipelines are not compiled yet.
 pub(in crate::harness) trait Planner {
     fn capabilities(&self) -> &Capabilities;
     fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>>;
@@ -24,11 +24,11 @@ impl Planner for Gpu {
     }
 
     fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
-        self.plan(config)
+        self.declared(config)
     }
 }
 
-/// Plans without compiled pipelines, for recordings on the host.
+/// For recordings on the host.
 impl Planner for Device {
     fn capabilities(&self) -> &Capabilities {
         self.capabilities()
@@ -83,7 +83,7 @@ impl Case {
             usage: !vk::BufferUsageFlags::empty(),
         };
         let arguments = prepared.arguments.iter().filter(|argument| argument.size > 0).copied().collect();
-        let record = prepared.recording(&|name| spans.of(name).map_or(BufferRange::NONE, range))?;
+        let record = prepared.recording(&|name| spans.get(name).map_or(BufferRange::NONE, range))?;
         let plan = FirstPlan::default();
         record(&mut Recorder::dry(&device).traced_by(&plan))?;
         Ok(RecordedMemory { arguments, arrays: plan.0.into_inner().unwrap_or_default() })

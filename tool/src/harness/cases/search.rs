@@ -213,7 +213,7 @@ impl PrimitiveCase for SearchCase {
             source: "needles",
             in_place: true,
             values: &["positions"],
-            ..Needs::new(needle_count.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(needle_count.max(), self.misalignment, operands).elements(self.element)
         };
         let expected = move |needles: &[u32]| {
             let sorted = &sorted[..sorted_count as usize * words];

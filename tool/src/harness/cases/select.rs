@@ -261,7 +261,7 @@ impl PrimitiveCase for SelectCase {
         let (words, value_words) = (self.row_size().div_ceil(4) as usize, self.values as usize);
         let needs = Needs {
             values: &["counts", "destination_values", "destination_indices"],
-            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.element)
         };
         let traffic_size = plan.traffic_size(count, data.order.len() as u64);
         let expected = move |source: &[u32]| {

@@ -168,7 +168,7 @@ impl StructureSortOutput {
 
 impl StructureSortCase {
     /// Structures of a shape, sorted in place in default tiles.
-    pub const fn of(shape: StructureShape) -> Self {
+    pub const fn new(shape: StructureShape) -> Self {
         Self {
             shape,
             output: StructureSortOutput::InPlace,
@@ -293,7 +293,7 @@ const INPUTS: [Input; 4] = [Input::Uniform, Input::TwoValued, Input::EdgeValues,
 
 /// All pairs of parameters in small tiles.
 pub(super) fn covering_sets(_: &Capabilities) -> [CoveringSet<StructureSortCase>; 1] {
-    let plain = StructureSortCase { has_small_tiles: true, ..StructureSortCase::of(StructureShape::Word) };
+    let plain = StructureSortCase { has_small_tiles: true, ..StructureSortCase::new(StructureShape::Word) };
     let axes = [
         axis(&StructureShape::ALL, |sort: &mut StructureSortCase, shape| sort.shape = shape),
         axis(&StructureSortOutput::ALL, |sort, output| sort.output = output),
@@ -318,11 +318,11 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
     }
     // Structures that are copied back by accesses of either width.
     for misalignment in [0, 4] {
-        let copied = StructureSortCase { misalignment, ..StructureSortCase::of(StructureShape::Bits40) };
+        let copied = StructureSortCase { misalignment, ..StructureSortCase::new(StructureShape::Bits40) };
         cases.push(copied.case(100, Input::EdgeValues));
     }
     // More than one workgroup sorts.
-    let across = StructureSortCase::of(StructureShape::Across);
+    let across = StructureSortCase::new(StructureShape::Across);
     let inputs = [Input::TwoValued, Input::EdgeValues];
     cases.extend(inputs.map(|input| across.case(20_000, input)));
     cases
@@ -330,7 +330,7 @@ pub(super) fn covering_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Plans of the default policy for one part of a key, and for two.
 pub(super) fn selectable_works(_: &Capabilities) -> [StructureSortCase; 3] {
-    [StructureShape::Word, StructureShape::Bits40, StructureShape::Across].map(StructureSortCase::of)
+    [StructureShape::Word, StructureShape::Bits40, StructureShape::Across].map(StructureSortCase::new)
 }
 
 /// Each of [`selectable_works`] with an indirect count.
@@ -345,19 +345,19 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for shape in StructureShape::ALL {
         for output in StructureSortOutput::ALL {
-            let sort = StructureSortCase { output, ..StructureSortCase::of(shape) };
+            let sort = StructureSortCase { output, ..StructureSortCase::new(shape) };
             cases.extend(INPUTS.map(|input| sort.case(9000, input)));
             let beyond = StructureSortCase { count_from: CountFrom::DeviceBeyond, ..sort };
             cases.extend([1, sort_count(capabilities)].map(|count| beyond.case(count, Input::TwoValued)));
         }
     }
-    cases.push(StructureSortCase::of(StructureShape::Across).case(1_299_709, Input::Uniform));
+    cases.push(StructureSortCase::new(StructureShape::Across).case(1_299_709, Input::Uniform));
     cases
 }
 
 /// Structures of several tiles.
 fn sort_count(capabilities: &Capabilities) -> u64 {
-    3 * StructureSortCase::of(StructureShape::Word).tile(capabilities) + 1
+    3 * StructureSortCase::new(StructureShape::Word).tile(capabilities) + 1
 }
 
 /// The benchmarks: a key of 32 bits, of 64, and of 128; none of the quick ones, which take half a minute.
@@ -365,7 +365,7 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let shapes = [StructureShape::Word, StructureShape::Depth, StructureShape::Int128];
     match scale.effort {
         Effort::Quick => Vec::new(),
-        Effort::Normal | Effort::Full => uniform_cases(shapes.map(StructureSortCase::of), &scale.counts()),
+        Effort::Normal | Effort::Full => uniform_cases(shapes.map(StructureSortCase::new), &scale.counts()),
     }
 }
 

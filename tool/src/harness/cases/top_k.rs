@@ -281,7 +281,7 @@ impl PrimitiveCase for TopKCase {
         let case = self.clone();
         let needs = Needs {
             values: &["destination_indices", "destination_values"],
-            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.element)
         };
         let expected = move |source: &[u32]| {
             let words = case.element.words() as usize;

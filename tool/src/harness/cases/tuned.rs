@@ -81,7 +81,7 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::Histogram => (histogram(256)?, count),
         TunedPart::LargeHistogram => (histogram(5000)?, count),
         TunedPart::HistogramInMemory => (histogram(1 << 16)?, count),
-        TunedPart::Difference => (DifferenceCase::of(element).into(), count),
+        TunedPart::Difference => (DifferenceCase::new(element).into(), count),
         TunedPart::Search => (SearchCase::lower_bound(element).into(), count),
         TunedPart::Merge => {
             let values = values.moved_size() as u32 / 4;

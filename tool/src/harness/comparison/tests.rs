@@ -12,7 +12,7 @@ fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {
 }
 
 fn measured(id: &str, samples_ns: Vec<f64>, copy_ns: f64) -> Measurement {
-    let [time, copy] = [&samples_ns[..], &[copy_ns; 6]].map(|samples| Summary::of(samples, &[]));
+    let [time, copy] = [&samples_ns[..], &[copy_ns; 6]].map(|samples| Summary::from_samples(samples, &[]));
     Measurement {
         id: id.into(),
         group: id.into(),

@@ -31,7 +31,7 @@ const RESERVED_SIZE: u64 = 1 << 10;
 
 impl Multiprocessor {
     /// The limits of a device of a generation that is known by its device ID.
-    pub(super) fn of(capabilities: &Capabilities) -> Option<Self> {
+    pub(super) fn for_device(capabilities: &Capabilities) -> Option<Self> {
         let is_nvidia = capabilities.architecture() == Some(Architecture::Nvidia);
         match capabilities.identity.device_id {
             0x2300..=0x23ff if is_nvidia => Some(HOPPER),

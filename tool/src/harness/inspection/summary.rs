@@ -250,7 +250,7 @@ impl Summary {
             return Self::default();
         };
         let architecture = capabilities.architecture();
-        let multiprocessor = Multiprocessor::of(capabilities);
+        let multiprocessor = Multiprocessor::for_device(capabilities);
         executables.iter().fold(Self::default(), |summary, executable| {
             let mut one = Self::of_executable(dialect.names, executable);
             let lanes = executable.subgroup_size;

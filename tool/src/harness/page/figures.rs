@@ -222,7 +222,8 @@ fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
     /// Samples beyond these ratios are only counted: they would compress the scale.
     const FARTHEST: [f64; 2] = [0.5, 2.5];
 
-    let rows: Vec<_> = rows.iter().filter_map(|(series, point)| Some((series, Spread::of(point)?))).collect();
+    let rows: Vec<_> =
+        rows.iter().filter_map(|(series, point)| Some((series, Spread::new(point)?))).collect();
     if rows.is_empty() {
         return html! {};
     }
@@ -263,7 +264,7 @@ struct Spread {
 }
 
 impl Spread {
-    fn of(point: &Measurement) -> Option<Self> {
+    fn new(point: &Measurement) -> Option<Self> {
         let over_median = point.samples_ns.iter().map(|sample| sample / point.time.median_ns);
         let samples: Vec<_> = over_median.filter(|sample| sample.is_finite()).collect();
         let mut sorted = samples.clone();

@@ -163,7 +163,7 @@ fn odd_reports_have_pages() {
     change(&|report| {
         each(report, &|measurement| {
             measurement.samples_ns.truncate(1);
-            measurement.time = Summary::of(&measurement.samples_ns, &[]);
+            measurement.time = Summary::from_samples(&measurement.samples_ns, &[]);
             measurement.recorded = None::<RecordedCounts>;
         });
     });
@@ -171,7 +171,7 @@ fn odd_reports_have_pages() {
         change(&|report| {
             each(report, &|measurement| {
                 measurement.samples_ns.iter_mut().for_each(|sample| *sample *= scale);
-                measurement.time = Summary::of(&measurement.samples_ns, &[]);
+                measurement.time = Summary::from_samples(&measurement.samples_ns, &[]);
                 measurement.elements_per_second /= scale;
                 measurement.copy_percent /= scale;
             });

@@ -137,13 +137,14 @@ impl Config {
         let digits = self.digits();
         let bins = |digit: &Digit| {
             let mut bins = vec![counted.of_each_digit; radix];
-            orders.iter().for_each(|&order| bins[digit.of(order)] += 1);
+            orders.iter().for_each(|&order| bins[digit.extract(order)] += 1);
             let mut first = 0;
             bins.iter_mut().for_each(|bin| first += std::mem::replace(bin, first));
             bins
         };
         let all_run = self.output == Output::EveryPass;
-        let mut runs: Vec<bool> = digits.iter().map(|digit| all_run || digit.of(set & clear) != 0).collect();
+        let mut runs: Vec<bool> =
+            digits.iter().map(|digit| all_run || digit.extract(set & clear) != 0).collect();
         // A pass must run to write indices.
         if self.has_indices && !runs.contains(&true) {
             runs[0] = true;

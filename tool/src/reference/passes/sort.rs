@@ -15,7 +15,7 @@ pub struct Digit {
 
 impl Digit {
     /// The digit of a key, by its order.
-    pub fn of(self, order: u64) -> usize {
+    pub fn extract(self, order: u64) -> usize {
         (order >> self.shift) as usize & self.mask as usize
     }
 }
@@ -67,7 +67,7 @@ impl KeyOrder {
 
     /// The digit of every key.
     pub fn digits(&self, keys: &[u32], key_words: usize, digit: Digit) -> Vec<usize> {
-        self.all(keys, key_words).into_iter().map(|order| digit.of(order)).collect()
+        self.all(keys, key_words).into_iter().map(|order| digit.extract(order)).collect()
     }
 }
 

@@ -172,7 +172,7 @@ fn a_type_that_is_wrong_is_refused() {
     assert!(refusal(&[], None).starts_with("is empty; "));
     assert_eq!(
         refusal(&[0; 10], U32),
-        "holds 10 bytes, which is no multiple of the 4 bytes of a u32; check which type it holds, and whether it is complete"
+        "holds 10 bytes, which is not a multiple of the 4 bytes of a u32; check which type it holds, and whether it is complete"
     );
     assert_eq!(
         refusal(&[0; 8], Some(ElementType::F64)),

@@ -215,7 +215,7 @@ fn merge_sorts_of_counts(gpu: &Gpu) -> Result<(), Failed> {
     let less = by_score_and_name();
     let max = 1000;
     let given = records(9, max);
-    let data = Memory::of(gpu, &[0], Alignment::Words)?;
+    let data = Memory::with_words(gpu, &[0], Alignment::Words)?;
     let in_place = StructureSortConfig::custom(less);
     for (kind, config) in
         [in_place, in_place.out_of_place(), StructureSortConfig::custom_argsort(less)].into_iter().enumerate()
@@ -228,8 +228,8 @@ fn merge_sorts_of_counts(gpu: &Gpu) -> Result<(), Failed> {
             let mut sorted = given[..count].to_vec();
             sorted.sort_by(|a, b| compare_records(a, b, false));
             let indices: Vec<u32> = sorted.iter().map(|record| record[6]).collect();
-            let counted = Memory::of(gpu, &[stored as u32], Alignment::Words)?;
-            let structures = Memory::of(gpu, given.as_flattened(), Alignment::Words)?;
+            let counted = Memory::with_words(gpu, &[stored as u32], Alignment::Words)?;
+            let structures = Memory::with_words(gpu, given.as_flattened(), Alignment::Words)?;
             let result = Memory::poisoned(gpu, max * [0, 7, 1][kind], Alignment::Words)?;
             let buffers = StructureSortBuffers::new(structures.range(), scratch.range());
             let buffers = buffers.functions_data(data.range());

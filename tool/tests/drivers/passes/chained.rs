@@ -103,20 +103,20 @@ impl<'g> Chained<'g> {
     ) -> Result<Written, Failed> {
         let (gpu, alignment) = (self.gpu, self.alignment);
         let tiles = Tiles::new(words.len() / R::WORDS, self.shape.tile_items(R::TYPE));
-        let known = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+        let known = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
         let (tile_count, last_extent) = match on_device {
             true => (tiles.tile_count * 3 / 2 + 2, 1),
             false => (tiles.tile_count, tiles.last_extent),
         };
         let group_count = self.group_tiles.map_or(0, |tiles| tile_count.div_ceil(tiles));
         let input = stored(type_in_memory(self.kernel, R::NUMBER), words);
-        let source = Memory::of(gpu, &input, alignment)?;
+        let source = Memory::with_words(gpu, &input, alignment)?;
         let result_size = words.len() * self.result::<R>().bits().min(32) as usize;
         let destination = Memory::poisoned(gpu, result_size.div_ceil(32), alignment)?;
         let state_words = TICKET_WORDS + (tile_count + group_count) * 2 * R::WORDS;
-        let state = Memory::of(gpu, &vec![0; state_words], Alignment::Quads)?;
-        let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
-        let initial = Memory::of(gpu, &Self::initial_words::<R>(), Alignment::Words)?;
+        let state = Memory::with_words(gpu, &vec![0; state_words], Alignment::Quads)?;
+        let counts = Memory::with_words(gpu, &[0; 4], Alignment::Quads)?;
+        let initial = Memory::with_words(gpu, &Self::initial_words::<R>(), Alignment::Words)?;
         rig.run(
             &[
                 ("source", Value::Pointer(&source)),
@@ -151,7 +151,7 @@ impl<'g> Chained<'g> {
         );
         let tile_items = self.shape.tile_items(R::TYPE);
         let words = numbers_stored(type_in_memory(self.kernel, R::NUMBER), R::input(count, count));
-        let rows = order.of(R::of_words(&words), tile_items);
+        let rows = order.bits(R::of_words(&words), tile_items);
         let mut expected = model::chained(&rows, tile_items, exclusive, group_tiles);
         if order == Order::Reverse {
             let initial = R::of_words(&Self::initial_words::<R>())[0];

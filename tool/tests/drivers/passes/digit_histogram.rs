@@ -51,7 +51,7 @@ fn has_quads(kernel: &Kernel, shape: DigitHistogramShape) -> bool {
 
 pub fn digit_histogram(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (key_bits, has_bins) = (32 * widths(kernel).0 as u32, kernel.name.ends_with("_bins"));
-    // All bits, a range that is no multiple of the radix, and none; alternately with bins of 64-bit offsets.
+    // All bits, a range that is not a multiple of the radix, and none; alternately with bins of 64-bit offsets.
     let first = first_bit(kernel);
     let all_bits = [first..key_bits, first.max(key_bits - 13)..key_bits - 2, first + 7..first + 7];
     let specializations = (0..6).map(|index| (all_bits[index % 3].clone(), index % 2 == 1));
@@ -206,12 +206,12 @@ impl Histogram<'_> {
 
         let alignment = if has_quads(kernel, self.shape) { Alignment::Quads } else { Alignment::Words };
         let keys_memory = Memory::of_keys(gpu, kernel, &keys, alignment)?;
-        let state_memory = Memory::of(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
+        let state_memory = Memory::with_words(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
         let args_memory = Memory::poisoned(gpu, args.len(), Alignment::Quads)?;
-        let bins_memory = Memory::of(gpu, &bins_before, Alignment::Quads)?;
+        let bins_memory = Memory::with_words(gpu, &bins_before, Alignment::Quads)?;
         // In half of the trials the count is GPU-resident, and the host's numbers are wrong.
         let is_on_device = trial % 2 == 1;
-        let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+        let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
         let of_host = if is_on_device { Tiles { tile_count: 77, last_extent: 1 } } else { tiles };
         self.rig.run(
             &[

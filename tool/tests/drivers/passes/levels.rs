@@ -16,8 +16,8 @@ pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
         offsets[0] = row_count as u32 - 1;
         let mut expected = vec![0; row_count.div_ceil(32)];
         model::mark_segments(&offsets, &mut expected, row_count as u32);
-        let heads = Memory::of(gpu, &vec![0; expected.len()], Alignment::Words)?;
-        let memory = Memory::of(gpu, &offsets, Alignment::Words)?;
+        let heads = Memory::with_words(gpu, &vec![0; expected.len()], Alignment::Words)?;
+        let memory = Memory::with_words(gpu, &offsets, Alignment::Words)?;
         rig.run(
             &[
                 ("offsets", Value::Pointer(&memory)),
@@ -70,7 +70,7 @@ pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<()
             [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]
         };
         let expected: Vec<_> = levels.iter().flat_map(words).collect();
-        let count_memory = Memory::of(
+        let count_memory = Memory::with_words(
             gpu,
             &[count as u32, (count >> 32) as u32][..1 + usize::from(is_wide)],
             Alignment::Words,

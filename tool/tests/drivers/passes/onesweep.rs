@@ -184,19 +184,19 @@ impl Sweep<'_> {
 
         let keys_memory = Memory::of_keys(gpu, self.kernel, &all_keys, Alignment::Words)?;
         let sorted = Memory::poisoned_keys(gpu, self.kernel, all_keys.len(), Alignment::Words)?;
-        let values = Memory::of(gpu, &all_values, Alignment::Words)?;
+        let values = Memory::with_words(gpu, &all_values, Alignment::Words)?;
         let sorted_values = Memory::poisoned(gpu, all_values.len(), Alignment::Words)?;
         let bins = offset_words(&bins, is_wide);
-        let bins_memory = Memory::of(gpu, &bins, Alignment::Quads)?;
+        let bins_memory = Memory::with_words(gpu, &bins, Alignment::Quads)?;
         let next_memory = Memory::poisoned(gpu, bins.len(), Alignment::Quads)?;
         let pass = trial % TICKET_WORDS;
         let mut tickets = [POISON; TICKET_WORDS];
         tickets[pass] = 0;
         let is_first = buffers.parity == 0 && trial.is_multiple_of(2);
         let descriptors = descriptors_before(buffers.parity, is_first, tiles.tile_count * RADIX);
-        let state = Memory::of(gpu, &[&tickets[..], &descriptors].concat(), Alignment::Quads)?;
+        let state = Memory::with_words(gpu, &[&tickets[..], &descriptors].concat(), Alignment::Quads)?;
         let args = pass_args(gpu, buffers, tiles)?;
-        let counts = Memory::of(gpu, &[0; 4], Alignment::Quads)?;
+        let counts = Memory::with_words(gpu, &[0; 4], Alignment::Quads)?;
         let has_next_bins = trial % 4 != 3;
         let mut push = vec![
             ("bins", Value::Pointer(&bins_memory)),
@@ -299,7 +299,7 @@ pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fail
             let [keys_alt, values_alt] = &words;
             let before = [
                 Memory::of_keys(gpu, kernel, keys_alt, Alignment::Quads)?,
-                Memory::of(gpu, values_alt, Alignment::Quads)?,
+                Memory::with_words(gpu, values_alt, Alignment::Quads)?,
             ];
             let after = [
                 Memory::poisoned_keys(gpu, kernel, keys_alt.len(), Alignment::Words)?,

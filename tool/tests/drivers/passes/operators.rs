@@ -25,7 +25,7 @@ impl Rows {
             || variant.ends_with("_sklansky")
     }
 
-    pub fn of(variant: &str) -> Option<Self> {
+    pub fn for_variant(variant: &str) -> Option<Self> {
         let (column_count, types) = match variant {
             "u32x1" => (1, types!(1: Add u32)),
             "u32x2" => (1, types!(2: Add u32)),

@@ -90,12 +90,12 @@ struct Elements<'g> {
 
 impl<'g> Elements<'g> {
     /// `elements` between bytes of guard words.
-    fn of(gpu: &'g Gpu, element: ElementType, elements: &[u16], offset: usize) -> Result<Self, Failed> {
+    fn new(gpu: &'g Gpu, element: ElementType, elements: &[u16], offset: usize) -> Result<Self, Failed> {
         let size = element.size();
         let end = offset + elements.len() * size;
         let mut before = vec![GUARD; end.div_ceil(4) + 1];
         write(&mut before, offset, size, elements);
-        let memory = Memory::of(gpu, &before, Alignment::Words)?;
+        let memory = Memory::with_words(gpu, &before, Alignment::Words)?;
         let range = AddressRange::new(memory.range().address + offset as u64, (end - offset) as u64);
         Ok(Self { memory, before, range, offset, size })
     }
@@ -166,12 +166,12 @@ fn counted<'a>(count: usize, is_indirect: bool, on_device: &'a Memory<'a>) -> [(
 
 fn unpack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let tile = (4 * UNITS * WORKGROUP_SIZE) as usize;
-    let one = Memory::of(gpu, &[1], Alignment::Words)?;
+    let one = Memory::with_words(gpu, &[1], Alignment::Words)?;
     for form in selection.first(8, Form::all()) {
         let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &form.constants())?;
         every_place(form, tile, |offset, count, is_indirect| {
             let input = elements(form, count + 3);
-            let source = Elements::of(gpu, form.element, &input, offset)?;
+            let source = Elements::new(gpu, form.element, &input, offset)?;
             let words = Memory::poisoned(gpu, count + 3, Alignment::Quads)?;
             let mut push = vec![
                 ("elements", Value::Range(source.range)),
@@ -191,7 +191,7 @@ fn unpack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
 }
 
 fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    let one = Memory::of(gpu, &[1], Alignment::Words)?;
+    let one = Memory::with_words(gpu, &[1], Alignment::Words)?;
     for form in selection.first(8, Form::all()) {
         let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &form.constants())?;
         let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
@@ -203,9 +203,9 @@ fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 if any % 2 == 0 || form.form >= 2 { form.unpacked(bits) } else { any }
             };
             let words: Vec<_> = elements(form, count + 3).into_iter().zip(any).map(word).collect();
-            let source = Memory::of(gpu, &words, Alignment::Quads)?;
+            let source = Memory::with_words(gpu, &words, Alignment::Quads)?;
             let before = vec![0x5555; count + 3];
-            let destination = Elements::of(gpu, form.element, &before, offset)?;
+            let destination = Elements::new(gpu, form.element, &before, offset)?;
             let mut push = vec![
                 ("elements", Value::Range(destination.range)),
                 ("words", Value::Pointer(&source)),
@@ -231,14 +231,14 @@ fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
         let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
         every_place(form, tile_words * 4 / element.size(), |offset, count, is_indirect| {
             let input = elements(form, 2 * count + 1);
-            let source = Elements::of(gpu, element, &input, (offset + element.size()) % 4)?;
+            let source = Elements::new(gpu, element, &input, (offset + element.size()) % 4)?;
             let source_count = input.len() - 1;
             let indices: Vec<_> =
                 random(count, count + 3).iter().map(|word| word % (source_count as u32 + 2)).collect();
-            let on_device = Memory::of(gpu, &[count as u32], Alignment::Words)?;
-            let index_memory = Memory::of(gpu, &indices, Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
+            let index_memory = Memory::with_words(gpu, &indices, Alignment::Words)?;
             let before = vec![0x5555; count + 3];
-            let destination = Elements::of(gpu, element, &before, offset)?;
+            let destination = Elements::new(gpu, element, &before, offset)?;
             let push = [
                 ("source", Value::Range(source.range)),
                 ("indices", Value::Pointer(&index_memory)),
@@ -275,12 +275,12 @@ pub fn decode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
             let run_count = if is_indirect { count } else { count + 3 };
             let sums =
                 lengths.iter().scan(0, |sum, length| Some(std::mem::replace(sum, *sum + length) + length));
-            let ends = Memory::of(gpu, &sums.collect::<Vec<u32>>(), Alignment::Words)?;
-            let on_device = Memory::of(gpu, &[count as u32], Alignment::Words)?;
+            let ends = Memory::with_words(gpu, &sums.collect::<Vec<u32>>(), Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
             let input = elements(form, count + 3);
-            let values = Elements::of(gpu, element, &input, (offset + element.size()) % 4)?;
+            let values = Elements::new(gpu, element, &input, (offset + element.size()) % 4)?;
             let before = vec![0x5555; count + 3];
-            let destination = Elements::of(gpu, element, &before, offset)?;
+            let destination = Elements::new(gpu, element, &before, offset)?;
             let total = Memory::poisoned(gpu, 1, Alignment::Words)?;
             let push = [
                 ("ends", Value::Pointer(&ends)),

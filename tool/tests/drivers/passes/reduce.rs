@@ -211,13 +211,14 @@ fn rows<R: TestRow>(
                     sums
                 })
                 .collect();
-            let (source, on_device) = (Memory::of(gpu, &stored(in_memory, &words), alignment)?, (index > 1));
+            let (source, on_device) =
+                (Memory::with_words(gpu, &stored(in_memory, &words), alignment)?, (index > 1));
             let tiles = Tiles {
                 tile_count: count.div_ceil(group),
                 last_extent: (count - 1) % group * segment_rows
                     + if length == segment_rows { last } else { 1 },
             };
-            let memory = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let memory = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
             let mut push = vec![
                 ("source", Value::Pointer(&source)),
@@ -264,12 +265,12 @@ fn tiles<R: TestRow>(
                 sums = vec![R::IDENTITY; columns];
             }
             let words = stored(in_memory, &words);
-            let source = Memory::of(gpu, &words, alignment)?;
+            let source = Memory::with_words(gpu, &words, alignment)?;
             let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
             let group_memory = Memory::poisoned(gpu, groups.len() * R::WORDS, Alignment::Words)?;
             // An indirect count of 0 has no tiles.
             let indirect = if count == 0 { [0, 0] } else { tiles.words() };
-            let on_device = Memory::of(gpu, &indirect, Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &indirect, Alignment::Words)?;
             let mut push = vec![
                 ("source", Value::Pointer(&source)),
                 ("source_rows", Value::Null),
@@ -382,11 +383,11 @@ fn indices(
                 .flat_map(|(key, _)| [*key as u32, (key >> 32) as u32].into_iter().take(value_words))
                 .collect();
             let sum_rows: Vec<u32> = sums.iter().map(|(_, row)| *row).collect();
-            let source = Memory::of(gpu, &words, alignment)?;
-            let source_rows = Memory::of(gpu, &rows, Alignment::Words)?;
+            let source = Memory::with_words(gpu, &words, alignment)?;
+            let source_rows = Memory::with_words(gpu, &rows, Alignment::Words)?;
             let key_memory = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let row_memory = Memory::poisoned(gpu, sum_rows.len(), Alignment::Words)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let has_keys = index % 3 > 0;
             let mut push = vec![
                 ("source", Value::Pointer(&source)),
@@ -465,13 +466,13 @@ fn segments<R: TestRow>(
         );
         let sums: Vec<R> = levels.concat();
         let (words, expected) = (stored(in_memory, &words), stored(result, &table(&expected)));
-        let source = Memory::of(gpu, &words, Alignment::Words)?;
-        let sum_memory = Memory::of(gpu, &table(&sums), Alignment::Words)?;
-        let offset_memory = Memory::of(gpu, &offsets, Alignment::Words)?;
-        let end_memory = Memory::of(gpu, &ends, Alignment::Words)?;
+        let source = Memory::with_words(gpu, &words, Alignment::Words)?;
+        let sum_memory = Memory::with_words(gpu, &table(&sums), Alignment::Words)?;
+        let offset_memory = Memory::with_words(gpu, &offsets, Alignment::Words)?;
+        let end_memory = Memory::with_words(gpu, &ends, Alignment::Words)?;
         let results = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-        let counts = Memory::of(gpu, &[count as u32], Alignment::Words)?;
-        let segment_counts = Memory::of(gpu, &[offsets.len() as u32], Alignment::Words)?;
+        let counts = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
+        let segment_counts = Memory::with_words(gpu, &[offsets.len() as u32], Alignment::Words)?;
         rig.run(
             &[
                 ("source", Value::Pointer(&source)),

@@ -87,7 +87,7 @@ pub fn by_key<R: TestRow>(
             let unique = heads.iter().flat_map(|&row| keys[row as usize * key_words..][..key_words].to_vec());
             let unique = padded(unique.collect(), key_words);
 
-            let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+            let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
             let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
             let (key_memory, source_memory, on_device) = (of(&keys)?, of(&source)?, of(&tiles.words())?);
             let (unique_memory, destination) = (poisoned(count * key_words)?, poisoned(count * R::WORDS)?);
@@ -150,12 +150,12 @@ pub fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
                 .flat_map(|&row| &keys[row as usize * key_words..][..key_words])
                 .copied()
                 .collect();
-            let key_memory = Memory::of(gpu, &keys, Alignment::Words)?;
+            let key_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
             let counted = Memory::poisoned(gpu, tile_heads.len(), Alignment::Words)?;
-            let before = Memory::of(gpu, &model::scan_heads(&tile_heads).0, Alignment::Words)?;
+            let before = Memory::with_words(gpu, &model::scan_heads(&tile_heads).0, Alignment::Words)?;
             let offsets = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
             let unique_memory = Memory::poisoned(gpu, unique.len(), Alignment::Words)?;
-            let on_device = Memory::of(gpu, &tiles.words(), Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             for (rig, heads) in [(&count_rig, &counted), (&store_rig, &before)] {
                 let mut push = vec![
                     ("keys", Value::Pointer(&key_memory)),
@@ -189,10 +189,10 @@ pub fn scan_heads(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<()
         let (columns, max_row) = (1 + index as u32 % 3, 65_535 >> (index % 4 * 4));
         let workgroups = (total * columns).div_ceil(run_invocations);
         let rows = workgroups.div_ceil(max_row).max(1);
-        let heads = Memory::of(gpu, &counts, Alignment::Words)?;
+        let heads = Memory::with_words(gpu, &counts, Alignment::Words)?;
         let run_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
         let grid = Memory::poisoned(gpu, 3, Alignment::Words)?;
-        let on_device = Memory::of(gpu, &[tile_count as u32, 1], Alignment::Words)?;
+        let on_device = Memory::with_words(gpu, &[tile_count as u32, 1], Alignment::Words)?;
         let is_on_device = index % 2 == 0;
         rig.run(
             &[

@@ -22,7 +22,7 @@ const GUARD_WORDS: usize = 64;
 /// The layout of arrays in this process.
 static LAYOUT: OnceLock<BufferLayout> = OnceLock::new();
 
-/// Sets the layout of [`Memory::of`].
+/// Sets the layout of [`Memory::with_words`].
 pub fn set_layout(layout: BufferLayout) {
     LAYOUT.get_or_init(|| layout);
 }
@@ -201,7 +201,7 @@ impl<'g> Memory<'g> {
             let (word, shift) = place(index, bits);
             words[word] = words[word] & !((u32::MAX >> (32 - bits)) << shift) | key >> (32 - bits) << shift;
         }
-        Ok(Self { count: keys.len(), bits, ..Self::of(gpu, &words, alignment)? })
+        Ok(Self { count: keys.len(), bits, ..Self::with_words(gpu, &words, alignment)? })
     }
 
     /// As [`Self::poisoned`], of keys.
@@ -214,7 +214,7 @@ impl<'g> Memory<'g> {
         Self::of_keys(gpu, kernel, &vec![POISON; count], alignment)
     }
 
-    pub fn of(gpu: &'g Gpu, words: &[u32], alignment: Alignment) -> Result<Self, Failed> {
+    pub fn with_words(gpu: &'g Gpu, words: &[u32], alignment: Alignment) -> Result<Self, Failed> {
         Self::laid_out(gpu, words, alignment, layout())
     }
 
@@ -243,7 +243,7 @@ impl<'g> Memory<'g> {
     }
 
     pub fn poisoned(gpu: &'g Gpu, count: usize, alignment: Alignment) -> Result<Self, Failed> {
-        Self::of(gpu, &vec![POISON; count], alignment)
+        Self::with_words(gpu, &vec![POISON; count], alignment)
     }
 
     pub fn range(&self) -> AddressRange {

@@ -157,7 +157,7 @@ fn run_encode(
     let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
     let (elements, is_head) = encoding.elements(count, tile);
     let Encoded { starts, lengths } = encoded(&is_head, encoding.is_non_trivial);
-    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
     let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
     let elements_memory = of(&stored(encoding.stored_as, &elements))?;
     let memory_words = |count: usize| stored(encoding.stored_as, &vec![0; count * words]).len();
@@ -238,7 +238,7 @@ fn run_lengths(
     };
     let starts: Vec<_> = ends.iter().zip(&lengths).map(|(end, length)| of_number(end - length)).collect();
     let tiles = Tiles::new(run_count, tile);
-    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
     let (starts, tiles_memory) = (of(&in_words(&starts))?, of(&tiles.words())?);
     let end = ends.last().copied().unwrap_or(0);
     let count = of(&[end])?;
@@ -302,7 +302,7 @@ fn run_decode(
 ) -> Result<(), Failed> {
     let tile = small_workgroup(gpu) as usize * ITEMS;
     let run_count = lengths.len();
-    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
     let all_ends = ends(lengths);
     let values = random(run_count + 1, run_count * words);
     let [ends, values_memory, count] = [&all_ends, &values, &vec![run_count as u32]].map(|words| of(words));

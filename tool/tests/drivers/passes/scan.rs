@@ -247,7 +247,7 @@ struct KernelUnderTest<'g> {
 /// Checks reduce or downsweep on the row types of its variant.
 pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let (stem, variant) = kernel.name.split_once(':').unwrap_or((kernel.name, ""));
-    let Rows { column_count, types } = Rows::of(variant).ok_or("no rows for this variant")?;
+    let Rows { column_count, types } = Rows::for_variant(variant).ok_or("no rows for this variant")?;
     let check = |of, specialization| {
         let subject = KernelUnderTest { gpu, kernel, of, column_count };
         if stem == "scan/reduce" { subject.reduce(specialization) } else { subject.downsweep(specialization) }
@@ -308,7 +308,8 @@ struct TilesMemory<'g> {
 
 impl<'g> TilesMemory<'g> {
     fn new(gpu: &'g Gpu, tiles: Tiles, order: Order) -> Result<Self, Failed> {
-        let on_device = (order == Order::Reverse).then(|| Memory::of(gpu, &tiles.words(), Alignment::Words));
+        let on_device =
+            (order == Order::Reverse).then(|| Memory::with_words(gpu, &tiles.words(), Alignment::Words));
         Ok(Self { tiles, on_device: on_device.transpose()? })
     }
 
@@ -372,14 +373,14 @@ impl KernelUnderTest<'_> {
             None => (Vec::new(), vec![false; count]),
             Some(heads) => {
                 let words = head_words(heads, count);
-                let of_rows = heads.of(&words, count, specialization.order == Order::Reverse);
+                let of_rows = heads.flags(&words, count, specialization.order == Order::Reverse);
                 (words, of_rows)
             }
         };
         let in_order = |index| {
             let rows = self.column(&words, index).zip(&heads);
             let rows = rows.map(|(value, &is_head)| Headed { value, is_head });
-            specialization.order.of(rows.collect(), tile_items)
+            specialization.order.bits(rows.collect(), tile_items)
         };
         let columns = (0..self.column_count).map(in_order).collect();
         Input { tiles: Tiles::new(count, tile_items), words, head_words, columns }
@@ -397,8 +398,8 @@ impl KernelUnderTest<'_> {
             let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
 
             let words = stored(self.in_memory(), &words);
-            let source = Memory::of(gpu, &words, specialization.alignment)?;
-            let heads = Memory::of(gpu, &head_words, Alignment::Words)?;
+            let source = Memory::with_words(gpu, &words, specialization.alignment)?;
+            let heads = Memory::with_words(gpu, &head_words, Alignment::Words)?;
             let sums = Memory::poisoned(
                 gpu,
                 tiles.tile_count * column_count * self.of.words,
@@ -489,12 +490,12 @@ impl KernelUnderTest<'_> {
 
         let words = stored(self.in_memory(), &words);
         let results = stored(self.result(specialization), &self.table(&expected));
-        let source = Memory::of(gpu, &words, specialization.alignment)?;
+        let source = Memory::with_words(gpu, &words, specialization.alignment)?;
         let destination = Memory::poisoned(gpu, results.len(), specialization.alignment)?;
         let destination = if in_place { &source } else { &destination };
-        let carries = Memory::of(gpu, &carry_words, specialization.alignment)?;
-        let initial = Memory::of(gpu, &initial_words, Alignment::Words)?;
-        let heads = Memory::of(gpu, &head_words, Alignment::Words)?;
+        let carries = Memory::with_words(gpu, &carry_words, specialization.alignment)?;
+        let initial = Memory::with_words(gpu, &initial_words, Alignment::Words)?;
+        let heads = Memory::with_words(gpu, &head_words, Alignment::Words)?;
         let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
         let mut push = vec![
             ("source", Value::Pointer(&source)),

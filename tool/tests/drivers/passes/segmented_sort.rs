@@ -62,7 +62,7 @@ fn words_of_long(long: &[LongSegment]) -> Vec<u32> {
 fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
     let mut words = [POISON; ARGS_WORDS];
     words[3] = count as u32;
-    Memory::of(gpu, &words, Alignment::Words)
+    Memory::with_words(gpu, &words, Alignment::Words)
 }
 
 /// Ascending and descending begins, queues that are too short, more tiles than 32 bits count, rows of a table, and ranges.
@@ -143,8 +143,8 @@ fn classify_once(
     let capacities = Capacities { in_place: [room; 3], long: room, tiles };
     let expected = model::classify(classes, (begins, ends), count, &capacities);
     let size = small_workgroup(gpu);
-    let segments = Memory::of(gpu, begins, Alignment::Words)?;
-    let segment_ends = Memory::of(gpu, ends.unwrap_or(&[0]), Alignment::Words)?;
+    let segments = Memory::with_words(gpu, begins, Alignment::Words)?;
+    let segment_ends = Memory::with_words(gpu, ends.unwrap_or(&[0]), Alignment::Words)?;
     // The keys of a row that is not whole are in none, and more rows than there are do not count.
     let surplus = [row_length.saturating_sub(1), row_length];
     let exactly = [count + surplus[0], begins.len() as u32 + surplus[1]];
@@ -154,11 +154,12 @@ fn classify_once(
         (Some(exactly), [u32::MAX, exactly[1] + 9]),
         (Some([u32::MAX; 2]), exactly),
     ] {
-        let known_memory = known.unwrap_or_default().map(|count| Memory::of(gpu, &[count], Alignment::Words));
+        let known_memory =
+            known.unwrap_or_default().map(|count| Memory::with_words(gpu, &[count], Alignment::Words));
         let [element_memory, segment_memory] = known_memory;
         let (element_memory, segment_memory) = (element_memory?, segment_memory?);
         let on_device = |memory| Value::pointer_if(known.is_some(), memory);
-        let state = Memory::of(gpu, &[0; 8], Alignment::Words)?;
+        let state = Memory::with_words(gpu, &[0; 8], Alignment::Words)?;
         let args = Memory::poisoned(gpu, 5 * ARGS_WORDS, Alignment::Words)?;
         let queue = |words| Memory::poisoned(gpu, room as usize * words, Alignment::Words);
         let [short, small, large, long] = [queue(2)?, queue(2)?, queue(2)?, queue(4)?];
@@ -230,8 +231,8 @@ fn classify_once(
 /// With a GPU-resident count of no segments, a surplus workgroup writes nothing.
 fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
-    let segments = Memory::of(gpu, &[0, 0], Alignment::Words)?;
-    let none = Memory::of(gpu, &[0], Alignment::Words)?;
+    let segments = Memory::with_words(gpu, &[0, 0], Alignment::Words)?;
+    let none = Memory::with_words(gpu, &[0], Alignment::Words)?;
     let written = [8, 5 * ARGS_WORDS, 4, 4, 4, 8]
         .into_iter()
         .map(|words| Memory::poisoned(gpu, words, Alignment::Words))
@@ -292,7 +293,7 @@ pub fn queue_tiles(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
     };
     for long in [long_queue(3_000, TILE_ITEMS), vec![huge]] {
         let expected = model::queue_tiles(&long);
-        let segments = Memory::of(gpu, &words_of_long(&long), Alignment::Words)?;
+        let segments = Memory::with_words(gpu, &words_of_long(&long), Alignment::Words)?;
         let tiles = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
         let args = args(gpu, long.len())?;
         let push = [
@@ -328,9 +329,10 @@ impl InPlace<'_> {
                 continue;
             }
             let own = own_indices(count, self.segments, is_within);
-            let keys_memory = Memory::of(gpu, keys, Alignment::Words)?;
-            let values = Memory::of(gpu, if is_argsort { &own } else { &all_values }, Alignment::Words)?;
-            let queue = Memory::of(gpu, &words_of(self.segments), Alignment::Words)?;
+            let keys_memory = Memory::with_words(gpu, keys, Alignment::Words)?;
+            let values =
+                Memory::with_words(gpu, if is_argsort { &own } else { &all_values }, Alignment::Words)?;
+            let queue = Memory::with_words(gpu, &words_of(self.segments), Alignment::Words)?;
             let args = args(gpu, self.segments.len())?;
             let has_values = value_words > 0;
             let mut push = vec![
@@ -481,14 +483,14 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
         let digits = order.digits(&keys, key_words, digit);
         let counts = model::tile_counts(&digits, radix, tile_items as usize, &long);
         let offsets = oracle::exclusive_scan(&counts, 1);
-        let keys_memory = Memory::of(gpu, &keys, Alignment::Words)?;
-        let tiles_memory = Memory::of(gpu, &tiles, Alignment::Words)?;
-        let segments = Memory::of(gpu, &words_of_long(&long), Alignment::Words)?;
+        let keys_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
+        let tiles_memory = Memory::with_words(gpu, &tiles, Alignment::Words)?;
+        let segments = Memory::with_words(gpu, &words_of_long(&long), Alignment::Words)?;
         let args = args(gpu, tiles.len())?;
         let counts_memory = if is_count {
             Memory::poisoned(gpu, counts.len(), Alignment::Words)?
         } else {
-            Memory::of(gpu, &offsets, Alignment::Words)?
+            Memory::with_words(gpu, &offsets, Alignment::Words)?
         };
         let values = random(3, count as usize * value_words);
         let all_segments: Vec<_> = long.iter().map(|long| long.segment).collect();
@@ -499,7 +501,7 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
             let own = own_indices(count as usize, &all_segments, is_within);
             let is_last = has_no_last_keys && digit.shift == 0;
             let sorted = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
-            let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
+            let values_memory = Memory::with_words(gpu, &values, Alignment::Words)?;
             let sorted_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
             rig.run(
                 &[

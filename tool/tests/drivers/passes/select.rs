@@ -284,7 +284,7 @@ fn run(
     let as_stored = |elements: &[u32]| stored(shape.stored_as, elements);
     let stored_source = as_stored(&source);
     let tested = if shape.has_flags() { tested } else { as_stored(&tested) };
-    let of = |words: &[u32]| Memory::of(gpu, words, Alignment::Words);
+    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
     let (tested_memory, source_memory, values_memory) = (of(&tested)?, of(&stored_source)?, of(&values)?);
     let (operands_memory, on_device) = (of(&as_stored(&operands))?, of(&tiles.words())?);
     let number_words = if shape.is_wide { 2 } else { 1 };

@@ -145,7 +145,7 @@ impl Specialization {
     }
 
     /// The specializations of a kernel, and how many the short selection takes.
-    fn of(gpu: &Gpu, kernel: &Kernel) -> (usize, Vec<Self>) {
+    fn for_kernel(gpu: &Gpu, kernel: &Kernel) -> (usize, Vec<Self>) {
         let is_plain = widths(kernel) == (1, 0);
         match kernel.name.split_once(':') {
             Some(("sort/chunk_count" | "sort/chunk_bucket", _)) => (2, Self::by_ballot(gpu)),
@@ -203,7 +203,7 @@ fn all_passes<'g>(
     check: fn(&Pass<'g>, &[u32], Digit) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
     let (key_words, value_words) = widths(kernel);
-    let (short_count, specializations) = Specialization::of(gpu, kernel);
+    let (short_count, specializations) = Specialization::for_kernel(gpu, kernel);
     for (index, specialization) in selection.first(short_count, specializations).into_iter().enumerate() {
         let turn = index + key_words + value_words;
         let scatter = Scatter {
@@ -302,9 +302,9 @@ impl<'g> Pass<'g> {
             let alignment = self.specialization.alignment;
             let keys_memory = Memory::of_keys(self.gpu, self.kernel, keys, alignment)?;
             let sorted = Memory::poisoned_keys(self.gpu, self.kernel, keys.len(), alignment)?;
-            let values_memory = Memory::of(self.gpu, &values, Alignment::Words)?;
+            let values_memory = Memory::with_words(self.gpu, &values, Alignment::Words)?;
             let sorted_values = Memory::poisoned(self.gpu, values.len(), Alignment::Words)?;
-            let offsets_memory = Memory::of(self.gpu, &offsets, alignment)?;
+            let offsets_memory = Memory::with_words(self.gpu, &offsets, alignment)?;
             let buffers = nth_buffers(digit.shift as usize, from_indices);
             let is_last = self.scatter.has_no_last_keys && digits.len() % 2 == 1;
             let buffers = if is_last { without_keys(buffers) } else { buffers };
@@ -373,7 +373,7 @@ pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_
         .words(tile_count, 1)
         .to_vec();
     words.push(POISON);
-    Memory::of(gpu, &words, Alignment::Quads)
+    Memory::with_words(gpu, &words, Alignment::Quads)
 }
 
 /// The buffers of keys: the pass's source and destination, and null for the others.
@@ -447,13 +447,13 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
                 let values = random(5, count * value_words);
                 let keys_memory = Memory::of_keys(gpu, kernel, &keys, alignment)?;
                 let separate = Memory::poisoned_keys(gpu, kernel, keys.len(), alignment)?;
-                let values_memory = Memory::of(gpu, &values, Alignment::Words)?;
+                let values_memory = Memory::with_words(gpu, &values, Alignment::Words)?;
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;
                 let keeps_keys = is_argsort || bits.end == key_bits;
                 // A GPU-resident count: more than the maximum, or a smaller count than the maximum.
                 let is_on_device = [2, tile - 1, tile].contains(&count);
-                let on_device = Memory::of(
+                let on_device = Memory::with_words(
                     gpu,
                     &[if count == tile { u32::MAX } else { count as u32 }],
                     Alignment::Words,

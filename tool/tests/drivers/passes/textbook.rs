@@ -48,7 +48,7 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
             let input = Sums::input(count, count);
             let rows = Sums::of_words(&input);
 
-            let source = Memory::of(gpu, &input, alignment)?;
+            let source = Memory::with_words(gpu, &input, alignment)?;
             let destination = Memory::poisoned(gpu, count, alignment)?;
             let sums = Memory::poisoned(gpu, tiles.tile_count, alignment)?;
             rig.run(
@@ -82,8 +82,8 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Re
             let mut expected = Sums::of_words(&input);
             model::propagate(&mut expected, tile_items, &Sums::of_words(&carry_input));
 
-            let table = Memory::of(gpu, &input, alignment)?;
-            let carries = Memory::of(gpu, &carry_input, alignment)?;
+            let table = Memory::with_words(gpu, &input, alignment)?;
+            let carries = Memory::with_words(gpu, &carry_input, alignment)?;
             rig.run(
                 &[
                     ("table", Value::Pointer(&table)),
@@ -116,7 +116,7 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                 let mut expected = Sums::of_words(&input);
                 model::double_blocks(&mut expected, block_bits);
 
-                let source = Memory::of(gpu, &input, Alignment::Words)?;
+                let source = Memory::with_words(gpu, &input, Alignment::Words)?;
                 let separate = Memory::poisoned(gpu, count, Alignment::Words)?;
                 let destination = if from_source { &separate } else { &source };
                 rig.run(
@@ -152,7 +152,7 @@ pub fn strided(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), F
                 let input = Sums::input(count, count);
                 let expected = model::strided(suffix, &Sums::of_words(&input), distance);
 
-                let source = Memory::of(gpu, &input, Alignment::Words)?;
+                let source = Memory::with_words(gpu, &input, Alignment::Words)?;
                 let destination = Memory::poisoned(gpu, count, Alignment::Words)?;
                 rig.run(
                     &[
@@ -189,7 +189,7 @@ pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selectio
                 let mut expected = words.as_chunks::<C>().0.to_vec();
                 model::chunk_sum(&mut expected, stride, chunk_items, chunk_count);
 
-                let table = Memory::of(gpu, &words, alignment)?;
+                let table = Memory::with_words(gpu, &words, alignment)?;
                 // Every chunk is full: the kernel does not read `last_extent`.
                 let chunks = Tiles { tile_count: chunk_count, last_extent: 0 };
                 rig.run(&chunk_push(&table, stride, chunks), chunk_count)?;
@@ -215,7 +215,7 @@ pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selec
                     let mut expected = words.as_chunks::<C>().0.to_vec();
                     model::chunk_prefix(&mut expected, stride, chunk_items, count, has_sums);
 
-                    let table = Memory::of(gpu, &words, alignment)?;
+                    let table = Memory::with_words(gpu, &words, alignment)?;
                     rig.run(&chunk_push(&table, stride, chunks), chunks.tile_count)?;
                     let case = format!(
                         "{}, {count} entries, stride {stride}, sums: {has_sums}, {alignment:?}",

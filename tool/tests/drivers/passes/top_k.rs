@@ -58,7 +58,7 @@ const SHAPES: [Shape; 7] = {
 
 impl Shape {
     /// Those of a kernel's width of keys.
-    fn of(kernel: &Kernel) -> impl Iterator<Item = Self> {
+    fn for_kernel(kernel: &Kernel) -> impl Iterator<Item = Self> {
         let key_words = key_words(kernel);
         SHAPES.into_iter().filter(move |shape| shape.element.words() == key_words)
     }
@@ -161,10 +161,10 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<()
         }
     }
     let [input, keys, before] = [input, keys, before].map(|numbers| stored(stored_as, &numbers));
-    let source = Memory::of(gpu, &input, Alignment::Words)?;
-    let segments = Memory::of(gpu, &begins, Alignment::Words)?;
-    let ks = Memory::of(gpu, &ks, Alignment::Words)?;
-    let top_keys = Memory::of(gpu, &before, Alignment::Words)?;
+    let source = Memory::with_words(gpu, &input, Alignment::Words)?;
+    let segments = Memory::with_words(gpu, &begins, Alignment::Words)?;
+    let ks = Memory::with_words(gpu, &ks, Alignment::Words)?;
+    let top_keys = Memory::with_words(gpu, &before, Alignment::Words)?;
     let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
     let push = [
         ("keys", Value::Pointer(&source)),
@@ -193,7 +193,7 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<()
 
 fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(3, Shape::of(kernel)) {
+    for shape in selection.first(3, Shape::for_kernel(kernel)) {
         let tile = (workgroup_size * shape.items) as usize;
         let words = shape.element.words() as usize;
         select_unequal(gpu, kernel, shape)?;
@@ -233,14 +233,14 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 }
             }
             let [input, keys] = [input, keys].map(|numbers| stored(shape.stored_as(kernel), &numbers));
-            let source = Memory::of(gpu, &input, Alignment::Words)?;
-            let source_indices = Memory::of(gpu, &input_indices, Alignment::Words)?;
-            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let source = Memory::with_words(gpu, &input, Alignment::Words)?;
+            let source_indices = Memory::with_words(gpu, &input_indices, Alignment::Words)?;
+            let source_values = Memory::with_words(gpu, &input_values, Alignment::Words)?;
             let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
             let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
             // With a GPU-resident count, the host's number is too large.
-            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[rows as u32], Alignment::Words)?;
             let is_on_device = index >= 3;
             let push = [
                 ("keys", Value::Pointer(&source)),
@@ -279,7 +279,7 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
 /// Rows of one length and k, and of no key to more than a row's and of their own k, in clusters of one lane and of four.
 fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(3, Shape::of(kernel)) {
+    for shape in selection.first(3, Shape::for_kernel(kernel)) {
         let lanes = if shape.values > 0 { 4 } else { 1 };
         let group_rows = (workgroup_size / lanes) as usize;
         let columns = (lanes * shape.items) as usize;
@@ -324,14 +324,14 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             }
             let [input, keys] = [input, keys].map(|numbers| stored(shape.stored_as(kernel), &numbers));
             let [source, source_values] =
-                [&input, &input_values].map(|words| Memory::of(gpu, words, Alignment::Words));
+                [&input, &input_values].map(|words| Memory::with_words(gpu, words, Alignment::Words));
             let (source, source_values) = (source?, source_values?);
-            let [begins, ks] = [&begins, &ks].map(|words| Memory::of(gpu, words, Alignment::Words));
+            let [begins, ks] = [&begins, &ks].map(|words| Memory::with_words(gpu, words, Alignment::Words));
             let (begins, ks) = (begins?, ks?);
             let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
             let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
-            let on_device = Memory::of(gpu, &[row_count as u32], Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[row_count as u32], Alignment::Words)?;
             // With a count on the device, the host's number is too large.
             let is_on_device = k == columns;
             let push = [
@@ -360,7 +360,7 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
 /// Rows of one length, and of none to more keys than a row's after a key that is in none.
 fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    let shapes = selection.first(3, Shape::of(kernel)).into_iter();
+    let shapes = selection.first(3, Shape::for_kernel(kernel)).into_iter();
     for (shape, is_unequal) in shapes.flat_map(|shape| [false, true].map(|is_unequal| (shape, is_unequal))) {
         let chunk = (workgroup_size * shape.items) as usize;
         let constants = [("ITEMS_PER_INVOCATION", shape.items), ("UNEQUAL", is_unequal.into())];
@@ -375,14 +375,14 @@ fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 |row| if is_unequal { 1 + (0..row).map(length).sum::<usize>() } else { row * columns };
             let firsts: Vec<_> = (0..rows).map(|row| first(row) as u32).collect();
             let input = shape.keys(kernel, rows + columns, first(rows));
-            let source = Memory::of(gpu, &input, Alignment::Words)?;
-            let segments = Memory::of(gpu, &firsts, Alignment::Words)?;
+            let source = Memory::with_words(gpu, &input, Alignment::Words)?;
+            let segments = Memory::with_words(gpu, &firsts, Alignment::Words)?;
             let orders = Memory::poisoned(gpu, rows * columns * words, Alignment::Words)?;
             let begins = Memory::poisoned(gpu, rows, Alignment::Words)?;
             let ends = Memory::poisoned(gpu, rows, Alignment::Words)?;
             let top_begins = Memory::poisoned(gpu, rows, Alignment::Words)?;
             let counts = Memory::poisoned(gpu, 2, Alignment::Words)?;
-            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[rows as u32], Alignment::Words)?;
             let push = [
                 ("keys", Value::Pointer(&source)),
                 ("orders", Value::Pointer(&orders)),
@@ -479,17 +479,19 @@ fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             }
             let numbers = |of: &dyn Fn(usize) -> usize| {
                 let numbers: Vec<_> = (0..rows).map(|row| of(row) as u32).collect();
-                Memory::of(gpu, &numbers, Alignment::Words)
+                Memory::with_words(gpu, &numbers, Alignment::Words)
             };
             let (segments, ks) = (numbers(&first)?, numbers(&k_of)?);
-            let [source, of_sort] =
-                [Memory::of(gpu, &input, Alignment::Words)?, Memory::of(gpu, &sorted, Alignment::Words)?];
+            let [source, of_sort] = [
+                Memory::with_words(gpu, &input, Alignment::Words)?,
+                Memory::with_words(gpu, &sorted, Alignment::Words)?,
+            ];
             let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
             let top_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
             let all_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
-            let source_values = Memory::of(gpu, &input_values, Alignment::Words)?;
+            let source_values = Memory::with_words(gpu, &input_values, Alignment::Words)?;
             let top_values = Memory::poisoned(gpu, taken_values.len(), Alignment::Words)?;
-            let on_device = Memory::of(gpu, &[rows as u32], Alignment::Words)?;
+            let on_device = Memory::with_words(gpu, &[rows as u32], Alignment::Words)?;
             let is_on_device = rows > 2;
             let chunks = k.div_ceil(size);
             let push = [

@@ -38,7 +38,7 @@ impl fmt::Display for Scaling {
         writeln!(f, "\n  {:width$}     fixed  per element  off by at most  counts", "")?;
         for (key, times) in &self.times {
             let name = name(key);
-            match LinearFit::of(times) {
+            match LinearFit::fit(times) {
                 Some(LinearFit { fixed_ns, per_element_ns, worst_deviation }) => writeln!(
                     f,
                     "  {name:width$}  {:>8}  {:>11}  {:>12.0} %  {}",

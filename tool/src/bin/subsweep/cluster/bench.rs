@@ -17,7 +17,7 @@ use subsweep::sort::{SortConfig, ValueSize};
 use super::{Agreed, of_device, open_device, ranks_on_node};
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::{Ended, Exit};
+use crate::error::{CommandError, Exit};
 use crate::files::memory;
 use crate::files::output::print;
 
@@ -59,7 +59,7 @@ impl Run for Bench {
         let ranks = ranks_on_node(&world);
         let available = memory::available().map(|available| available / ranks);
         let checked = match available.filter(|&available| available < needed) {
-            Some(_) => Err(Ended::with(
+            Some(_) => Err(CommandError::with(
                 Exit::Failed,
                 format!(
                     "{needed} bytes of memory are needed on each rank; take a smaller --count, or fewer ranks"
@@ -243,7 +243,7 @@ impl Measured<'_> {
 
     /// Fails on all ranks unless the result is right on each.
     fn check(&self, is_right: bool, wrong: &str) -> Result<()> {
-        let checked = if is_right { Ok(()) } else { Err(Ended::wrong(wrong)) };
+        let checked = if is_right { Ok(()) } else { Err(CommandError::wrong(wrong)) };
         checked.agreed(self.world)
     }
 }

@@ -23,7 +23,7 @@ use subsweep::headless::StreamError;
 use crate::args::{Common, MemoryLimit};
 use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
-use crate::error::{self, Ended, Exit};
+use crate::error::{self, CommandError, Exit};
 use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Job, Output, finish_all};
 use crate::{tested, words};
@@ -62,7 +62,7 @@ pub fn end(world: &SimpleCommunicator, result: Result<()>) -> ExitCode {
     let mut code = exit as u8;
     world.process_at_rank(rank).broadcast_into(&mut code);
     if let Some(error) = own.as_ref().err().filter(|_| world.rank() == rank && exit != Exit::Done) {
-        words::print_line(format_args!("{}: {}", name_of(world), error::line(error)));
+        terminal::print_line(format_args!("{}: {}", name_of(world), error::line(error)));
     }
     error::leave_if_busy(&own, exit);
     ExitCode::from(code)
@@ -78,7 +78,7 @@ fn name_of(world: &SimpleCommunicator) -> String {
 pub fn end_all_on_panic(world: &SimpleCommunicator) {
     let name = name_of(world);
     std::panic::set_hook(Box::new(move |panic| {
-        words::print_line(format_args!("{name}: {panic}; this is a bug"));
+        terminal::print_line(format_args!("{name}: {panic}; this is a bug"));
         remove_unfinished();
         error::leave(Exit::Failed);
     }));
@@ -100,7 +100,7 @@ pub fn check_same(world: &SimpleCommunicator, what: &impl Hash) -> Result<()> {
     let mut of_first = own;
     world.process_at_rank(0).broadcast_into(&mut of_first);
     let differs = "its arguments or its input differ from those of rank 0; start all ranks alike";
-    let same = if own == of_first { Ok(()) } else { Err(Ended::usage(differs)) };
+    let same = if own == of_first { Ok(()) } else { Err(CommandError::usage(differs)) };
     same.agreed(world)
 }
 
@@ -119,7 +119,7 @@ pub fn open_device(world: &SimpleCommunicator, common: &Common) -> Result<Cached
     let (index, gpu) = opened.agreed(world)?;
     if world.rank() == 0 || world.size() <= 8 {
         let (rank, name) = (world.rank(), device::name_with_driver(gpu.identity()));
-        words::print_line(format_args!("rank {rank} of {} on device {index}, {name}", world.size()));
+        terminal::print_line(format_args!("rank {rank} of {} on device {index}, {name}", world.size()));
     }
     Ok(gpu)
 }
@@ -193,7 +193,7 @@ pub fn prepare_outputs(world: &SimpleCommunicator, job: &Job<'_>) -> Result<Vec<
     let prepare = |(option, destination): &(&'static str, Destination)| -> Result<Option<Output>> {
         let Destination::File(path) = destination else {
             let text = format!("each rank writes its slice of a file; name one with {option}");
-            return Err(Ended::usage(text).into());
+            return Err(CommandError::usage(text).into());
         };
         if world.rank() != 0 {
             return Ok(None);
@@ -205,7 +205,7 @@ pub fn prepare_outputs(world: &SimpleCommunicator, job: &Job<'_>) -> Result<Vec<
         let Some(output) = output.filter(|output| output.folder().is_some()) else {
             let text =
                 format!("{destination}: is no file that ranks could write together; name one with {option}");
-            return Err(Ended::usage(text).into());
+            return Err(CommandError::usage(text).into());
         };
         Ok(Some(output))
     };

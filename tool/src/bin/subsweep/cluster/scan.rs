@@ -18,7 +18,7 @@ use super::{
 };
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::{Ended, of_stream};
+use crate::error::{CommandError, of_stream};
 use crate::files::input::InputError;
 use crate::files::{self, Source, TemporaryFolder};
 use crate::policy;
@@ -44,16 +44,21 @@ impl Run for Scan {
             policy::check_scan(common)?;
             scan::check(args, common)?;
             if args.axis == 1 {
-                return Err(Ended::usage("ranks scan down the columns of a table; leave out --axis 1").into());
+                return Err(CommandError::usage(
+                    "ranks scan down the columns of a table; leave out --axis 1",
+                )
+                .into());
             }
             if args.by_key.is_some() {
-                return Err(Ended::usage(
+                return Err(CommandError::usage(
                     "runs of keys are scanned on one device; leave out --by-key, or take subsweep",
                 )
                 .into());
             }
             if args.monotone {
-                return Err(Ended::usage("ranks have no --monotone; scan the result by --op max").into());
+                return Err(
+                    CommandError::usage("ranks have no --monotone; scan the result by --op max").into()
+                );
             }
             let job = args.files.job(&source).row_numbers("--segments", &segments).checked()?;
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
@@ -73,7 +78,7 @@ impl Run for Scan {
         let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
         let (file, start) = opened.into_file(&source).agreed(&world)?;
         let identities = || -> Result<_> {
-            let of = |source, file| identity(file).map_err(|error| InputError::of(source, error));
+            let of = |source, file| identity(file).map_err(|error| InputError::from_read(source, error));
             let segments = offsets.as_ref().zip(segments.as_ref());
             let segments = segments.map(|(offsets, source)| of(source, offsets.file.get_ref().file()));
             Ok((of(&source, &file)?, segments.transpose()?))
@@ -139,7 +144,7 @@ impl OffsetFile {
     /// The segments that begin in a slice of the rows, from its first row on. Reads those alone, and a few to find them.
     fn begins_in(&mut self, row_count: u64, rows: &Range<u64>) -> Result<Vec<u64>> {
         let source = self.source.clone();
-        let read = |error| InputError::of(&source, error);
+        let read = |error| InputError::from_read(&source, error);
         let first = if rows.start == 0 { 0 } else { self.lower_bound(rows.start).map_err(read)? };
         // The last rank also checks what begins at the end, and beyond.
         let is_last = rows.end == row_count;

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::args::{Common, MemoryLimit};
 use crate::command::Run;
-use crate::error::{Ended, Exit};
+use crate::error::{CommandError, Exit};
 use crate::files::input::{InputError, OpenTable};
 use crate::files::{self, Job, Source};
 use crate::policy;
@@ -62,7 +62,7 @@ impl Input {
 
     /// What is the same on all ranks.
     fn identity(&self) -> Result<impl Hash + use<>> {
-        let file = identity(&self.file).map_err(|error| InputError::of(&self.source, error))?;
+        let file = identity(&self.file).map_err(|error| InputError::from_read(&self.source, error))?;
         Ok((file, self.count, self.element, self.header.clone()))
     }
 
@@ -85,7 +85,7 @@ impl Input {
                 io::ErrorKind::UnexpectedEof => io::Error::new(error.kind(), "it has become shorter"),
                 _ => error,
             });
-        read.map_err(|error| InputError::of(&self.source, error))?;
+        read.map_err(|error| InputError::from_read(&self.source, error))?;
         Ok(words)
     }
 }
@@ -176,21 +176,26 @@ impl Sort {
         let args = &self.sort;
         policy::check_sort(common)?;
         if args.segments.is_some() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "segments are sorted on one device; leave out --segments, or take subsweep",
             )
             .into());
         }
         if args.axis == 1 {
-            return Err(Ended::usage("ranks sort one array; leave out --axis 1, or take subsweep").into());
-        }
-        if args.by.is_some() {
             return Err(
-                Ended::usage("rows are sorted on one device; leave out --by, or take subsweep").into()
+                CommandError::usage("ranks sort one array; leave out --axis 1, or take subsweep").into()
             );
         }
+        if args.by.is_some() {
+            return Err(CommandError::usage(
+                "rows are sorted on one device; leave out --by, or take subsweep",
+            )
+            .into());
+        }
         if args.temp_dir.is_some() {
-            return Err(Ended::usage("a rank's slice is sorted in memory; leave out --temp-dir").into());
+            return Err(
+                CommandError::usage("a rank's slice is sorted in memory; leave out --temp-dir").into()
+            );
         }
         args.check_values()?;
         let job = args.job(source, values).checked()?;
@@ -212,9 +217,9 @@ impl Sort {
 }
 
 /// The refusal of a limit below what a rank's slice needs.
-fn too_little(memory: &MemoryLimit, needed: u64, given: u64) -> Ended {
+fn too_little(memory: &MemoryLimit, needed: u64, given: u64) -> CommandError {
     let text = format!("a rank needs {needed} bytes of memory, and may use {given}; start more ranks");
-    if memory.is_given() { Ended::usage(text) } else { Ended::with(Exit::Failed, text) }
+    if memory.is_given() { CommandError::usage(text) } else { CommandError::with(Exit::Failed, text) }
 }
 
 /// Bytes that a rank needs for its `count` keys of `total`: those that are sorted, those that have come, the device's copies or

@@ -15,7 +15,7 @@ use subsweep::{ElementType, FloatOrder};
 use super::{Agreed, of_device, open_device};
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::words;
 
 /// Verify scans and sorts over all ranks
@@ -142,7 +142,7 @@ impl Run for Verify {
         verified.failures()?;
         if world.rank() == 0 {
             let Verified { count, .. } = verified;
-            words::print_line(format_args!("{count} results over {} ranks are right", world.size()));
+            terminal::print_line(format_args!("{count} results over {} ranks are right", world.size()));
         }
         Ok(())
     }
@@ -451,7 +451,7 @@ impl Verified<'_> {
 
     fn compare(&mut self, is_right: bool, what: impl FnOnce() -> String) -> Result<()> {
         self.count += 1;
-        let compared = if is_right { Ok(()) } else { Err(Ended::wrong(format!("wrong: {}", what()))) };
+        let compared = if is_right { Ok(()) } else { Err(CommandError::wrong(format!("wrong: {}", what()))) };
         compared.agreed(self.world)
     }
 }

@@ -7,12 +7,12 @@ use serde::Serialize;
 use subsweep_tool::harness::{InspectedDevice, InspectionComparison, PipelineComparison, PipelineSummary};
 
 use super::CompareArgs;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::Job;
 use crate::files::output::{print_text, to_json};
 use crate::inspect::text::{COLUMNS, Column, number, short};
 use crate::reports::{Format, Reports};
-use crate::words::{counted, escaped};
+use crate::terminal::{counted, escaped};
 
 /// The document of `--json`. Its field names are stable.
 #[derive(Debug, Serialize)]
@@ -38,14 +38,14 @@ pub struct Named {
 pub fn run(inspections: &[Named], args: &CompareArgs, job: Job<'_>) -> Result<()> {
     if args.fail_on_regression.is_some() {
         let text = "inspections have no times; leave --fail-on-regression out";
-        return Err(Ended::usage(text).into());
+        return Err(CommandError::usage(text).into());
     }
     if args.tolerance.is_some() {
-        return Err(Ended::usage("inspections have no times; leave --tolerance out").into());
+        return Err(CommandError::usage("inspections have no times; leave --tolerance out").into());
     }
     if args.html.is_some() {
         let text = "inspections are compared in words and as JSON; leave --html out";
-        return Err(Ended::usage(text).into());
+        return Err(CommandError::usage(text).into());
     }
     let outputs = Reports::prepare(job, &[(Format::Json, &args.json)])?;
     let (comparisons, unpaired) = compare(inspections)?;
@@ -63,14 +63,14 @@ pub fn run(inspections: &[Named], args: &CompareArgs, job: Job<'_>) -> Result<()
 
 /// Compares the base with each other inspection, device by device; a single inspection's first device with its
 /// others. The second result holds the devices without a counterpart.
-fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<String>), Ended> {
+fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<String>), CommandError> {
     let [base, others @ ..] = inspections else { return Ok((Vec::new(), Vec::new())) };
     let (mut pairs, mut unpaired) = (Vec::new(), Vec::new());
     let of_base = devices_with_pipelines(base)?;
     if others.is_empty() {
         let [first, rest @ ..] = &of_base[..] else { return Ok((Vec::new(), Vec::new())) };
         if rest.is_empty() {
-            return Err(Ended::usage(
+            return Err(CommandError::usage(
                 "there is one inspection of one device; name another inspection to compare it with",
             ));
         }
@@ -91,7 +91,7 @@ fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<Stri
         pairs.into_iter().map(|((a, base), (b, new))| InspectionComparison::new((a, base), (b, new)));
     let comparisons: Vec<_> = comparisons.collect();
     if comparisons.iter().all(|one| one.pipelines.is_empty()) {
-        return Err(Ended::usage(
+        return Err(CommandError::usage(
             "the inspections have no pipeline in common; inspect the same kernels and devices in both",
         ));
     }
@@ -99,11 +99,11 @@ fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<Stri
 }
 
 /// Devices with at least one pipeline.
-fn devices_with_pipelines(inspection: &Named) -> Result<Vec<&InspectedDevice>, Ended> {
+fn devices_with_pipelines(inspection: &Named) -> Result<Vec<&InspectedDevice>, CommandError> {
     let devices: Vec<_> =
         inspection.devices.iter().filter(|device| !device.inspection.pipelines.is_empty()).collect();
     if devices.is_empty() {
-        return Err(Ended::usage(format!(
+        return Err(CommandError::usage(format!(
             "{}: has no pipelines; inspect a device whose driver reports statistics",
             inspection.title
         )));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use subsweep_tool::harness::{CaseComparison, Comparison, Report, Verdict, without_count};
 
-use crate::words::escaped;
+use crate::terminal::escaped;
 
 /// The implementation that a report measures, if it is not ours: the name before its version, as in `CUB 3.5.0`.
 pub fn implementation(report: &Report) -> Option<&str> {

@@ -7,7 +7,7 @@ use subsweep_tool::harness::{Description, Driver, Limits, Subgroups};
 use super::report::{Details, DeviceReport};
 use crate::command::ShownPolicy;
 use crate::device::label;
-use crate::words::escaped;
+use crate::terminal::escaped;
 
 const LINE_WIDTH: usize = 100;
 

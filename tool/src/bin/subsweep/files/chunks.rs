@@ -8,8 +8,8 @@ use subsweep::{ElementType, Number};
 use super::Source;
 use super::input::{InputError, OpenTable};
 use crate::args::MemoryLimit;
-use crate::error::Ended;
-use crate::words::Progress;
+use crate::error::CommandError;
+use crate::terminal::Progress;
 
 /// Bytes of all arrays of a chunk, whatever the memory: sums of floats depend on the rows in a chunk.
 const ARRAYS_SIZE: u64 = 128 << 20;
@@ -28,7 +28,7 @@ pub const fn chunk_size(array_count: u64, element: ElementType) -> u64 {
 ///
 /// # Errors
 /// It is too little.
-pub fn check_arrays(memory: &MemoryLimit, array_count: u64, size: u64) -> Result<(), Ended> {
+pub fn check_arrays(memory: &MemoryLimit, array_count: u64, size: u64) -> Result<(), CommandError> {
     let needed = array_count * size + OTHER_SIZE;
     match memory.size().filter(|&given| given < needed) {
         Some(given) => Err(memory.refusal(needed, given)),
@@ -96,7 +96,7 @@ impl Chunks {
         })?;
         self.bytes.resize(needed, 0);
         let filled = read_full(&mut self.reader, &mut self.bytes[kept..]);
-        let filled = filled.map_err(|error| InputError::of(&self.source, error))?;
+        let filled = filled.map_err(|error| InputError::from_read(&self.source, error))?;
         self.bytes.truncate(kept + filled);
         Ok((filled > 0).then_some(&mut self.bytes))
     }

@@ -13,8 +13,8 @@ use subsweep_tool::table::{
 
 use super::spool::{Spool, TemporaryFolder};
 use super::{Source, identity, memory, streams};
-use crate::error::Ended;
-use crate::words::Progress;
+use crate::error::CommandError;
+use crate::terminal::Progress;
 
 /// Reads all of `source`, by [`Table::read`].
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
@@ -219,7 +219,7 @@ fn spool(mut reader: impl Read, source: &Source, folder: &TemporaryFolder) -> an
                 size += read as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(InputError::of(source, error)),
+            Err(error) => return Err(InputError::from_read(source, error)),
         }
     }
     spool.rewind()?;
@@ -255,7 +255,7 @@ pub const ROW_NUMBERS: Taken = Taken {
 pub fn read_row_numbers(
     source: &Source,
     instead: &str,
-    refuse: impl FnOnce(i128, usize) -> Ended,
+    refuse: impl FnOnce(i128, usize) -> CommandError,
 ) -> anyhow::Result<Vec<u32>> {
     let table = read_by(source, |bytes| Table::read_with_raw(bytes, ElementType::U32, &ROW_NUMBERS))?;
     // An empty raw file is probably the output of a program that failed; an .npy file without elements is valid.
@@ -284,11 +284,11 @@ pub fn row_words(
     columns: usize,
     max: u32,
     verb: &str,
-) -> Result<u32, Ended> {
+) -> Result<u32, CommandError> {
     let size = columns.saturating_mul(element.size());
     u32::try_from(size.div_ceil(4)).ok().filter(|&words| words <= max).ok_or_else(|| {
         let most = max as usize * 4 / element.size();
-        Ended::usage(format!(
+        CommandError::usage(format!(
             "{source}: has {columns} columns, and up to {most} of {element} are {verb}; save a[:, :{most}] and the rest apart"
         ))
     })
@@ -362,8 +362,8 @@ pub struct InputError {
 
 impl InputError {
     /// The error that a reader has returned: one of this program, or that of reading the elements of `source`.
-    pub fn of(source: &Source, error: io::Error) -> anyhow::Error {
-        let error = match error.downcast::<Ended>() {
+    pub fn from_read(source: &Source, error: io::Error) -> anyhow::Error {
+        let error = match error.downcast::<CommandError>() {
             Ok(error) => return error.into(),
             Err(error) => error,
         };
@@ -372,7 +372,7 @@ impl InputError {
 
     /// The error of reading a table's elements.
     pub fn reading(source: &Source, error: io::Error) -> Self {
-        Self { input: source.to_string(), problem: TableError::of(error).into() }
+        Self { input: source.to_string(), problem: TableError::from_read(error).into() }
     }
 }
 

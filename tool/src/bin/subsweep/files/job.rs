@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::output::{OutputError, Outputs};
 use super::{Destination, Output, Source, identity};
-use crate::error::Ended;
+use crate::error::CommandError;
 
 /// What a command reads and writes. It is declared, then [checked](Self::checked) before anything is read, and
 /// [prepared](Self::prepare) before a device is opened.
@@ -50,20 +50,20 @@ impl<'a> Job<'a> {
 
     /// Refuses two inputs that are standard input, two outputs that are one file or standard output, and any two that are one
     /// pipe, for which the command would wait for ever.
-    pub fn checked(self) -> Result<Self, Ended> {
+    pub fn checked(self) -> Result<Self, CommandError> {
         if let Some(input) = self.inputs.iter().filter(|input| *input.source == Source::Stdin).nth(1) {
             let text = format!("standard input is read once; name a file for {}", input.option);
-            return Err(Ended::usage(text));
+            return Err(CommandError::usage(text));
         }
         for (index, (first, destination)) in self.outputs.iter().enumerate() {
             for (second, other) in &self.outputs[index + 1..] {
                 if [destination, other] == [&Destination::Stdout; 2] {
                     let what = "standard output is written once";
-                    return Err(Ended::usage(format!("{what}; name a file with {first} or {second}")));
+                    return Err(CommandError::usage(format!("{what}; name a file with {first} or {second}")));
                 }
                 if destination.is_same_file_as(other) {
                     let what = "name the same file; give each its own";
-                    return Err(Ended::usage(format!("{first} and {second} {what}")));
+                    return Err(CommandError::usage(format!("{first} and {second} {what}")));
                 }
             }
         }
@@ -71,7 +71,7 @@ impl<'a> Job<'a> {
         for (index, (first, pipe)) in pipes.iter().enumerate() {
             if let Some((second, _)) = pipes[index + 1..].iter().find(|(_, other)| other == pipe) {
                 let what = "name the same pipe; give each its own";
-                return Err(Ended::usage(format!("{first} and {second} {what}")));
+                return Err(CommandError::usage(format!("{first} and {second} {what}")));
             }
         }
         Ok(self)

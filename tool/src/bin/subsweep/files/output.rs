@@ -388,7 +388,7 @@ pub fn of_stdout(problem: OutputProblem) -> OutputError {
 /// exit code matters still.
 pub fn print_text(text: &str, is_stdout_taken: bool) -> Result<(), OutputError> {
     if is_stdout_taken {
-        words::print(text);
+        terminal::print(text);
         return Ok(());
     }
     print(text).or_else(|error| match error.problem {

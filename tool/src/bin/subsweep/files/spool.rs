@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
-use crate::error::Ended;
+use crate::error::CommandError;
 
 /// A folder of temporary files.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Default for TemporaryFolder {
 
 impl TemporaryFolder {
     /// The refusal of this folder, in which a temporary file cannot be made, written or read.
-    pub fn refusal(&self, error: &io::Error) -> Ended {
+    pub fn refusal(&self, error: &io::Error) -> CommandError {
         use io::ErrorKind as Kind;
 
         let Self { path, another } = self;
@@ -43,7 +43,7 @@ impl TemporaryFolder {
         // The kind alone where a name was sought: the whole error has that of the temporary file.
         let error = error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string());
         let path = path.display();
-        Ended::usage(format!("{path}: no temporary file can be written or read ({error}); {remedy}"))
+        CommandError::usage(format!("{path}: no temporary file can be written or read ({error}); {remedy}"))
     }
 }
 
@@ -59,7 +59,7 @@ impl Spool {
     ///
     /// # Errors
     /// No file can be made there.
-    pub fn new_in(folder: &TemporaryFolder) -> Result<Self, Ended> {
+    pub fn new_in(folder: &TemporaryFolder) -> Result<Self, CommandError> {
         let file = tempfile::tempfile_in(&folder.path).map_err(|error| folder.refusal(&error))?;
         Ok(Self { file, folder: folder.clone() })
     }
@@ -68,7 +68,7 @@ impl Spool {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Ended> {
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         self.file.write_all(bytes).map_err(|error| self.refusal(&error))
     }
 
@@ -76,7 +76,7 @@ impl Spool {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn rewind(&mut self) -> Result<(), Ended> {
+    pub fn rewind(&mut self) -> Result<(), CommandError> {
         self.file.rewind().map_err(|error| self.refusal(&error))
     }
 
@@ -84,7 +84,7 @@ impl Spool {
     ///
     /// # Errors
     /// The file cannot be read, or has fewer.
-    pub fn read(&mut self, bytes: &mut [u8]) -> Result<(), Ended> {
+    pub fn read(&mut self, bytes: &mut [u8]) -> Result<(), CommandError> {
         self.file.read_exact(bytes).map_err(|error| self.refusal(&error))
     }
 
@@ -102,7 +102,7 @@ impl Spool {
         self.file
     }
 
-    fn refusal(&self, error: &io::Error) -> Ended {
+    fn refusal(&self, error: &io::Error) -> CommandError {
         self.folder.refusal(error)
     }
 }

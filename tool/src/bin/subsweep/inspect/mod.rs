@@ -14,13 +14,13 @@ use subsweep_tool::harness::{InspectedDevice, Inspection, PipelineSet};
 use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::{self, Numbered};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::output::{print, to_json};
 use crate::gpus;
 use crate::pattern::matches;
 use crate::policy;
 use crate::suite::is_missing_feature;
-use crate::words::Progress;
+use crate::terminal::Progress;
 use module::Module;
 
 /// Show registers, spills, occupancy and code size of the kernels, as reported by a device's driver
@@ -97,7 +97,9 @@ impl Run for InspectArgs {
         let has_report = reports.iter().any(|report| report.reason.is_none());
         match first_error {
             // With several devices, one without statistics or without such a pipeline is no failure.
-            Some(error) if !(has_report && (is_missing_feature(&error) || error.is::<Ended>())) => Err(error),
+            Some(error) if !(has_report && (is_missing_feature(&error) || error.is::<CommandError>())) => {
+                Err(error)
+            }
             _ => Ok(()),
         }
     }
@@ -136,7 +138,7 @@ fn check(args: &InspectArgs, common: &Common) -> Result<Option<Module>> {
     let Some(file) = &args.spirv else { return Ok(None) };
     if common.algorithm.is_some() || common.policy.is_some() {
         let text = "--spirv inspects a module as it is; leave --algorithm and --policy out";
-        return Err(Ended::usage(text).into());
+        return Err(CommandError::usage(text).into());
     }
     module::read(file, args).map(Some)
 }
@@ -161,7 +163,7 @@ fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Ins
         pipelines.retain(|name| matches(pattern, name));
         if pipelines.is_empty() {
             let refusal = format!("no pipeline's name has '{pattern}' in it; names are like {example}");
-            return Err(Ended::usage(refusal).into());
+            return Err(CommandError::usage(refusal).into());
         }
     }
     let progress = Progress::new(pipelines.len());

@@ -8,7 +8,7 @@ use subsweep_tool::harness::{ForeignModule, Inspection};
 
 use super::InspectArgs;
 use crate::device::Numbered;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{Source, read_bytes};
 use crate::gpus;
 
@@ -32,7 +32,7 @@ pub struct Module {
 pub fn read(file: &OsString, args: &InspectArgs) -> Result<Module> {
     let source = Source::from(file.clone());
     let name = source.to_string();
-    let refused = |what: String| Ended::usage(format!("{name}: {what}"));
+    let refused = |what: String| CommandError::usage(format!("{name}: {what}"));
     let readable = if gpus::of_child().is_some() { &Source::Stdin } else { &source };
     let bytes = read_bytes(readable, MAX_SIZE, "a SPIR-V module")?;
     let parsed = ForeignModule::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
@@ -50,7 +50,7 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
         if !lanes.is_power_of_two() || !(min..=max).contains(&lanes) {
             let text =
                 format!("--lanes {lanes}: the device has subgroups of {min} to {max} lanes, powers of two");
-            return Err(Ended::usage(text).into());
+            return Err(CommandError::usage(text).into());
         }
     }
     let specialized = module.parsed.specialize(args.entry.as_deref(), &args.constant)?;
@@ -62,9 +62,9 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
             let text = format!(
                 "{name}: takes {needed} {what}, and the device has {got} at most; specialize or write it for fewer"
             );
-            anyhow::Error::from(Ended::usage(text))
+            anyhow::Error::from(CommandError::usage(text))
         }
-        Error::MissingFeature { .. } => Ended::unable(format!("{}: {error}", module.name)).into(),
+        Error::MissingFeature { .. } => CommandError::unable(format!("{}: {error}", module.name)).into(),
         error => error.into(),
     })?;
     Ok(Inspection { pipelines: vec![pipeline], not_supported: Vec::new() })

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use subsweep_tool::harness::{InspectedDevice, InspectedPipeline, PipelineSummary};
 
-use crate::words::counted;
+use crate::terminal::counted;
 
 /// A heading, and the number of a pipeline under it.
 pub type Column = (&'static str, fn(&PipelineSummary) -> Option<u64>);

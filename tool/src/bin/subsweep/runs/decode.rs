@@ -9,7 +9,7 @@ use subsweep_tool::table::{self, ElementType, TableReader, TableShape, header};
 use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::input::InputError;
 use crate::files::{self, Job, ROW_NUMBERS, Source, Spool};
 
@@ -35,7 +35,7 @@ impl RunsArgs {
         let counts = counts.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Counts { mut spool, run_count, element_count } = counts?;
         if run_count != value_count {
-            return Err(Ended::usage(format!(
+            return Err(CommandError::usage(format!(
                 "{counts_source}: has {run_count} counts, and {source} has {value_count} values; give a count for each"
             ))
             .into());
@@ -106,14 +106,14 @@ impl Counts {
         loop {
             bytes.clear();
             let read = table.by_ref().take(1 << 20).read_to_end(&mut bytes);
-            read.map_err(|error| InputError::of(source, error))?;
+            read.map_err(|error| InputError::from_read(source, error))?;
             if bytes.is_empty() {
                 break;
             }
             let number = |(index, bytes): (usize, &[u8])| {
                 let number = table::whole(bytes, element);
                 u32::try_from(number).map_err(|_| {
-                    Ended::usage(format!(
+                    CommandError::usage(format!(
                         "{source}: count {index} is {number}; counts are from 0 to {}",
                         u32::MAX
                     ))

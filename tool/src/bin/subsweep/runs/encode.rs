@@ -9,7 +9,7 @@ use subsweep_tool::table::{TableReader, TableShape, header};
 use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::{Job, Source, Spool, Spooled};
 
 impl RunsArgs {
@@ -31,7 +31,7 @@ impl RunsArgs {
         let gpu = device::open(common)?;
         let mut joined = Joined::new(element, self.non_trivial);
         let mut run_count = 0;
-        let mut write = |runs: &RunLengths| -> Result<(), Ended> {
+        let mut write = |runs: &RunLengths| -> Result<(), CommandError> {
             run_count += runs.counts.len();
             let [counts, offsets] = [&runs.counts, &runs.offsets].map(|words| bytemuck::cast_slice(words));
             let arrays = [&runs.values[..], counts, offsets];
@@ -39,7 +39,7 @@ impl RunsArgs {
         };
         let too_long = |TooLong| {
             let max = u32::MAX;
-            Ended::usage(format!(
+            CommandError::usage(format!(
                 "{source}: has a run of more than {max} elements, the most of a count; split it"
             ))
         };

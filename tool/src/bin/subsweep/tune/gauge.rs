@@ -17,7 +17,7 @@ use super::report::{Finding, Judged, Judgement};
 use super::static_rank::instructions_of;
 use super::targets::{Target, Tries};
 use crate::cache::CachedGpu;
-use crate::words::Progress;
+use crate::terminal::Progress;
 
 /// A shape that takes longer hangs. CPU drivers take seconds for what a GPU does in milliseconds.
 const GPU_WAIT: Duration = Duration::from_secs(2);

@@ -17,7 +17,7 @@ use subsweep::tuning::TuningAxis;
 use crate::args::{Common, element_type};
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
-use crate::error::Ended;
+use crate::error::CommandError;
 use crate::files::Job;
 use crate::files::output::{Output, print_text, to_json};
 use crate::gpus;
@@ -123,16 +123,17 @@ impl Run for TuneArgs {
     fn check_for_children(&self, common: &Common) -> Result<Vec<u8>> {
         if matches!(&common.device, DeviceChoice::Gpus(gpus) if gpus.len() > 1) {
             let origin = device::choice_origin();
-            return Err(
-                Ended::usage(format!("tune takes one device, and {origin} lists several; name one")).into()
-            );
+            return Err(CommandError::usage(format!(
+                "tune takes one device, and {origin} lists several; name one"
+            ))
+            .into());
         }
         Ok(check(common).map(|()| Vec::new())?)
     }
 }
 
 /// Refuses options without meaning for it.
-fn check(common: &Common) -> Result<(), Ended> {
+fn check(common: &Common) -> Result<(), CommandError> {
     policy::check_none(common, "tune")
 }
 

@@ -11,8 +11,8 @@ use subsweep_tool::harness::{shape_name, tuning_row};
 use super::static_rank::Compiled;
 use super::targets::Target;
 use crate::device::{Numbered, name_with_driver};
-use crate::error::Ended;
-use crate::words::{counted, escaped};
+use crate::error::CommandError;
+use crate::terminal::{counted, escaped};
 
 /// What became of a shape.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +107,7 @@ impl Finding {
         self.judged.iter().filter(|judged| is_counted(&judged.judgement)).count()
     }
 
-    fn of(&self, shape: KernelShape) -> Option<&Judged> {
+    fn judged(&self, shape: KernelShape) -> Option<&Judged> {
         self.judged.iter().find(|judged| judged.shape == shape)
     }
 
@@ -122,7 +122,7 @@ impl fmt::Display for Finding {
         let Self { target, judged, best, row } = self;
         let refused = self.count(|judgement| matches!(judgement, Judgement::Refused(_)));
         writeln!(f, "\n  // {target}: {}, {refused} refused", counted(judged.len(), "shape"))?;
-        let mut line = |label: &str, shape: KernelShape| match self.of(shape) {
+        let mut line = |label: &str, shape: KernelShape| match self.judged(shape) {
             Some(judged) => {
                 writeln!(
                     f,
@@ -307,16 +307,16 @@ impl TuneReport {
     ///
     /// # Errors
     /// As above.
-    pub fn verdict(&self) -> Result<(), Ended> {
+    pub fn verdict(&self) -> Result<(), CommandError> {
         if let [first, ..] = &self.bad[..] {
             let count = counted(self.bad.len(), "shape");
-            return Err(Ended::wrong(format!("{count} gave a wrong result or did not end: {first}")));
+            return Err(CommandError::wrong(format!("{count} gave a wrong result or did not end: {first}")));
         }
         if self.parts.iter().all(|part| part.fastest.is_none()) {
             let reasons = self.parts.iter().flat_map(|part| &part.shapes);
             let reason =
                 reasons.filter_map(|shape| shape.reason.as_deref()).next().unwrap_or("none was tried");
-            return Err(Ended::unable(format!("the device takes none of these shapes: {reason}")));
+            return Err(CommandError::unable(format!("the device takes none of these shapes: {reason}")));
         }
         Ok(())
     }

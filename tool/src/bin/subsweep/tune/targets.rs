@@ -9,7 +9,7 @@ use subsweep_tool::harness::{Case, SortValues, tuned_case};
 
 use super::TuneArgs;
 pub use super::descent::Tries;
-use crate::error::Ended;
+use crate::error::CommandError;
 
 /// A part, for keys or elements and values of some words.
 pub struct Target {
@@ -57,13 +57,19 @@ impl fmt::Display for Target {
 ///
 /// # Errors
 /// A name without parts, or parts that are not tuned for these keys and values.
-pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) -> Result<Vec<Target>, Ended> {
+pub fn targets(
+    args: &TuneArgs,
+    capabilities: &Capabilities,
+    is_static: bool,
+) -> Result<Vec<Target>, CommandError> {
     let is_named = |part: &TunedPart| args.parts.iter().any(|name| is_part_of(*part, name));
     let parts: Vec<_> = TunedPart::ALL.into_iter().filter(is_named).collect();
     let unknown = |name: &&String| !TunedPart::ALL.iter().any(|part| is_part_of(*part, name));
     if let Some(name) = args.parts.iter().find(unknown) {
         let names = TunedPart::ALL.map(TunedPart::name).join(", ");
-        return Err(Ended::usage(format!("there is no part {name}; name all, a primitive, or of {names}")));
+        return Err(CommandError::usage(format!(
+            "there is no part {name}; name all, a primitive, or of {names}"
+        )));
     }
     let count = args.count.unwrap_or(match (args.quick, capabilities.is_cpu()) {
         (true, _) => 1 << 16,
@@ -100,7 +106,7 @@ pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) ->
             }
         }
         let (parts, axes) = (args.parts.join(" and "), axes.join(", "));
-        return Err(Ended::usage(format!("{parts} has no axis {}; it has {axes}", axis.name())));
+        return Err(CommandError::usage(format!("{parts} has no axis {}; it has {axes}", axis.name())));
     }
     if targets.is_empty() {
         let why = if is_static {
@@ -108,7 +114,7 @@ pub fn targets(args: &TuneArgs, capabilities: &Capabilities, is_static: bool) ->
         } else {
             "is tuned for these keys and values; name others"
         };
-        return Err(Ended::usage(format!("no part of {} {why}", args.parts.join(" and "))));
+        return Err(CommandError::usage(format!("no part of {} {why}", args.parts.join(" and "))));
     }
     Ok(targets)
 }

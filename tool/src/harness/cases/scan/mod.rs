@@ -227,10 +227,10 @@ impl PrimitiveCase for ScanCase {
         let needs = Needs {
             in_place: self.in_place,
             packed_result,
-            ..Needs::new(room, self.misalignment, operands).of(self.element)
+            ..Needs::new(room, self.misalignment, operands).elements(self.element)
         };
         let buffers = ScanBuffers::default().initial(initial);
-        let expected = move |input: &[u32]| (expectation.of(input), Vec::new());
+        let expected = move |input: &[u32]| (expectation.scan(input), Vec::new());
         Ok(Prepared {
             look_back: Some(Box::new(move |gpu, range_of| look_back(&counted_plan, gpu, range_of, room))),
             ..Prepared::new(plan.traffic_size(count), plan, buffers, counted, needs, expected)?

@@ -14,7 +14,10 @@ const DESCENDING: usize = 2;
 fn axes() -> [Axis<SegmentedSortCase>; 7] {
     [
         axis(&ordered_types(FloatOrder::Total), |sort: &mut SegmentedSortCase, (element, order)| {
-            *sort = SegmentedSortCase { order, ..sort.clone().of(element, sort.values, sort.is_descending) };
+            *sort = SegmentedSortCase {
+                order,
+                ..sort.clone().with_types(element, sort.values, sort.is_descending)
+            };
         }),
         axis(&SortValues::ALL, |sort, values| sort.values = values),
         axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),

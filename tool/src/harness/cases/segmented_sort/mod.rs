@@ -202,7 +202,12 @@ impl SegmentedSortCase {
     }
 
     /// This sort with other keys, by all bits, with values, in either order.
-    pub(super) const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+    pub(super) const fn with_types(
+        self,
+        element: ElementType,
+        values: SortValues,
+        is_descending: bool,
+    ) -> Self {
         Self { element, values, is_descending, bits: 0..element.bits(), ..self }
     }
 
@@ -317,7 +322,7 @@ impl PrimitiveCase for SegmentedSortCase {
             in_place: true,
             values: &["values"],
             values_misalignment: self.values_misalignment,
-            ..Needs::new(key_count.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(key_count.max(), self.misalignment, operands).elements(self.element)
         };
         let expected = move |keys: &[u32]| {
             let sorted = match row_length {
@@ -333,7 +338,7 @@ impl PrimitiveCase for SegmentedSortCase {
 /// Pairs with 4-byte values, which make stability observable.
 fn pairs(segments: SegmentMix, has_small_tiles: bool) -> SegmentedSortCase {
     let keys = SegmentedSortCase { has_small_tiles, ..SegmentedSortCase::keys_of_u32(segments) };
-    keys.of(ElementType::U32, SortValues::B4, false)
+    keys.with_types(ElementType::U32, SortValues::B4, false)
 }
 
 /// Plans of the default policy, for each size of keys and values.
@@ -341,7 +346,7 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<Work> {
     let keys = [ElementType::U32, ElementType::U64].into_iter();
     let kinds = keys.flat_map(|key| SortValues::SIZES.map(|values| (key, values)));
     let boundaries = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
-    kinds.map(|(key, values)| boundaries.clone().of(key, values, false).into()).collect()
+    kinds.map(|(key, values)| boundaries.clone().with_types(key, values, false).into()).collect()
 }
 
 /// Segments of every size class in the default tiles, which compile slowly: pairs only, since the covering set has the
@@ -372,7 +377,7 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
             let rows = SegmentedSortCase { segments, ..of_rows.clone() };
             cases.extend([0, 1, 99_991].map(|count| rows.case(count, input)));
             for (element, values, is_descending) in SortValues::all_kinds() {
-                cases.push(rows.clone().of(element, values, is_descending).case(20_023, input));
+                cases.push(rows.clone().with_types(element, values, is_descending).case(20_023, input));
             }
         }
     }
@@ -392,7 +397,7 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
         (SegmentMix::Long, ElementType::F64, SortValues::B8, true),
         (SegmentMix::PowerLaw, ElementType::U32, SortValues::None, false),
     ] {
-        let sort = pairs(segments, has_small_tiles).of(element, values, false);
+        let sort = pairs(segments, has_small_tiles).with_types(element, values, false);
         let most = if has_small_tiles { 20_011 } else { 9 * sort.large(capabilities) + 7 };
         for count in [0, 1, 2, 1000, most] {
             for count_from in CountFrom::INDIRECT {
@@ -409,7 +414,7 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
 fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for (index, (element, values, is_descending)) in SortValues::all_kinds().enumerate() {
-        let boundaries = pairs(SegmentMix::Boundaries, false).of(element, values, is_descending);
+        let boundaries = pairs(SegmentMix::Boundaries, false).with_types(element, values, is_descending);
         let mut add = |sort: &SegmentedSortCase, count| cases.push(sort.case(count, Input::EdgeValues));
         let small = SegmentedSortCase { has_small_tiles: true, ..boundaries.clone() };
         add(&small, 20_023);
@@ -455,7 +460,7 @@ mod tests {
         assert_eq!(keys.to_string(), id);
         let rows = SegmentedSortCase { segments: SegmentMix::Rows(40), ..keys.clone() };
         assert_eq!(rows.to_string(), id.replace("power-law", "rows-40"));
-        let pairs = keys.of(ElementType::F64, SortValues::B8, true);
+        let pairs = keys.with_types(ElementType::F64, SortValues::B8, true);
         let pairs = SegmentedSortCase { values_misalignment: 8, has_small_tiles: true, ..pairs };
         let id = "segmented_sort:pairs8:type=f64;order=descending;segments=power-law;policy=small;bits=0:64;\
                   misalign=0;values-misalign=8";

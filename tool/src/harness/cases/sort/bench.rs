@@ -28,7 +28,7 @@ pub(in crate::harness::cases) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     for sort in SortCase::chosen().kinds() {
         add(&sort, &chosen_counts, Input::Uniform);
     }
-    let wide_values = SortCase::chosen().of(ElementType::U32, SortValues::B20, false);
+    let wide_values = SortCase::chosen().with_types(ElementType::U32, SortValues::B20, false);
     for sort in packed(&SortCase::chosen()).into_iter().chain([wide_values]) {
         add(&sort, &kind_counts, Input::Uniform);
     }
@@ -79,7 +79,7 @@ fn quick_bench_cases(scale: BenchScale) -> Vec<Case> {
 
 /// Sorts of keys of 16 and 8 bits.
 fn packed(sort: &SortCase) -> [SortCase; 2] {
-    let of = |element| sort.clone().of(element, SortValues::None, false);
+    let of = |element| sort.clone().with_types(element, SortValues::None, false);
     [ElementType::U16, ElementType::U8].map(of)
 }
 

@@ -21,7 +21,7 @@ const BITS: [fn(u32) -> std::ops::Range<u32>; 3] =
 fn axes() -> [Axis<SortCase>; 9] {
     [
         axis(&ordered_types(FloatOrder::Total), |sort: &mut SortCase, (element, order)| {
-            *sort = SortCase { order, ..sort.clone().of(element, sort.values, sort.is_descending) };
+            *sort = SortCase { order, ..sort.clone().with_types(element, sort.values, sort.is_descending) };
         }),
         axis(&SortValues::ALL, |sort, values| sort.values = values),
         axis(&SortAlgorithm::ALL, |sort, algorithm| sort.algorithm = algorithm),
@@ -57,7 +57,7 @@ fn required() -> Vec<Vec<Value>> {
 
 /// Pairs of u32 in small tiles, from which the covering set varies.
 fn small_pairs() -> SortCase {
-    SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small).of(ElementType::U32, SortValues::B4, false)
+    SortCase::keys_of_u32(ANY_COUNT[0], PolicyName::Small).with_types(ElementType::U32, SortValues::B4, false)
 }
 
 /// Every module and every pair of parameters, in small tiles.
@@ -111,7 +111,7 @@ pub(in crate::harness::cases) fn covering_cases(capabilities: &Capabilities) -> 
     cases.extend([0, tile + 1, 45 * tile + 7].map(|count| wide.case(count, Input::EdgeValues)));
     let windows = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::SmallWindows);
     let packed = [ElementType::U8, ElementType::U16];
-    let packed = packed.map(|key| windows.clone().of(key, SortValues::None, false));
+    let packed = packed.map(|key| windows.clone().with_types(key, SortValues::None, false));
     for sort in windows.kinds().into_iter().chain(packed) {
         cases.extend([tile + 1, 45 * tile + 7].map(|count| sort.case(count, Input::EdgeValues)));
     }

@@ -106,13 +106,18 @@ impl SortCase {
     pub(super) fn kinds(&self) -> [Self; 3] {
         [
             self.clone(),
-            self.clone().of(ElementType::U32, SortValues::B4, false),
-            self.clone().of(ElementType::U64, SortValues::None, false),
+            self.clone().with_types(ElementType::U32, SortValues::B4, false),
+            self.clone().with_types(ElementType::U64, SortValues::None, false),
         ]
     }
 
     /// This sort with other keys, by all bits, with values, in either order.
-    pub(super) const fn of(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+    pub(super) const fn with_types(
+        self,
+        element: ElementType,
+        values: SortValues,
+        is_descending: bool,
+    ) -> Self {
         Self { element, values, is_descending, bits: 0..element.bits(), ..self }
     }
 
@@ -200,7 +205,7 @@ impl PrimitiveCase for SortCase {
                 true => &[["keys_alt", "keys"], ["values_alt", "values"]],
                 false => &[],
             },
-            ..Needs::new(counted.max(), self.misalignment, operands).of(self.element)
+            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.element)
         };
         let expectation = SortExpectation {
             element: self.element,
@@ -210,7 +215,7 @@ impl PrimitiveCase for SortCase {
             bits: self.bits.clone(),
         };
         let expected = move |keys: &[u32]| {
-            let sorted = expectation.of(keys);
+            let sorted = expectation.sort(keys);
             (Expected::exact(sorted.keys), vec![sorted.values])
         };
         Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)
@@ -247,7 +252,8 @@ mod tests {
             "sort:keys:type=u32;algorithm=radix-4bit;policy=default;bits=0:32;misalign=0"
         );
         assert_eq!(SortCase::chosen().to_string(), "sort:keys:type=u32;policy=chosen;bits=0:32;misalign=0");
-        let pairs = SortCase { values_misalignment: 8, ..keys.of(ElementType::F64, SortValues::B8, true) };
+        let pairs =
+            SortCase { values_misalignment: 8, ..keys.with_types(ElementType::F64, SortValues::B8, true) };
         assert_eq!(
             pairs.to_string(),
             "sort:pairs8:type=f64;order=descending;algorithm=radix-4bit;policy=default;bits=0:64;misalign=0;values-misalign=8"

@@ -17,13 +17,13 @@ pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortC
     let mut sorts = Vec::new();
     for key in [ElementType::U32, ElementType::U64] {
         let onesweep = |values| {
-            SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default).of(key, values, false)
+            SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default).with_types(key, values, false)
         };
         for values in SortValues::SIZES {
             for algorithm in SortAlgorithm::ALL {
                 for policy in policies {
                     if policy == PolicyName::Default || algorithm.is_of_seed() {
-                        sorts.push(SortCase::keys_of_u32(algorithm, policy).of(key, values, false));
+                        sorts.push(SortCase::keys_of_u32(algorithm, policy).with_types(key, values, false));
                     }
                 }
             }
@@ -37,18 +37,20 @@ pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortC
         let algorithms = SortAlgorithm::ALL.into_iter().filter(|other| *other != SortAlgorithm::Radix2Bit);
         for algorithm in algorithms {
             let sort = SortCase::keys_of_u32(algorithm, PolicyName::Default);
-            sorts.extend(SortValues::SIZES.map(|values| sort.clone().of(key, values, false)));
+            sorts.extend(SortValues::SIZES.map(|values| sort.clone().with_types(key, values, false)));
         }
     }
     // The longest key transformation: descending doubles in the order of numpy.
     for algorithm in [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep] {
         let sort = SortCase::keys_of_u32(algorithm, PolicyName::Default);
-        sorts
-            .push(SortCase { order: FloatOrder::Numpy, ..sort.of(ElementType::F64, SortValues::None, true) });
+        sorts.push(SortCase {
+            order: FloatOrder::Numpy,
+            ..sort.with_types(ElementType::F64, SortValues::None, true)
+        });
     }
     // A part of a structure's key: between one word and two.
     let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
-    sorts.push(SortCase { bits: 0..40, ..onesweep.of(ElementType::U64, SortValues::B4, false) });
+    sorts.push(SortCase { bits: 0..40, ..onesweep.with_types(ElementType::U64, SortValues::B4, false) });
     sorts
 }
 
@@ -124,7 +126,7 @@ fn typed_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
                     if !is_known {
                         let algorithms = algorithms(policy);
                         let keys = SortCase::keys_of_u32(algorithms[turn % algorithms.len()], policy);
-                        sorts.push(keys.of(element, values, is_descending));
+                        sorts.push(keys.with_types(element, values, is_descending));
                     }
                 }
             }
@@ -166,7 +168,7 @@ fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
     .into_iter()
     .enumerate()
     {
-        let sort = SortCase::keys_of_u32(ANY_COUNT[index % ANY_COUNT.len()], PolicyName::Small).of(
+        let sort = SortCase::keys_of_u32(ANY_COUNT[index % ANY_COUNT.len()], PolicyName::Small).with_types(
             element,
             values,
             is_descending,
@@ -185,7 +187,7 @@ fn boundary_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
     for algorithm in ANY_COUNT {
         let small = SortCase::keys_of_u32(algorithm, PolicyName::Small);
-        let sort = small.of(ElementType::U32, SortValues::B4, false);
+        let sort = small.with_types(ElementType::U32, SortValues::B4, false);
         let tile = sort.tile(capabilities);
         cases.extend((tile..=2 * tile).map(|count| sort.case(count, Input::ConstantDigit)));
     }
@@ -202,13 +204,13 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
     for (algorithm, policy) in masks.into_iter().chain(onesweeps) {
         for element in [ElementType::U8, ElementType::U16] {
             for values in SortValues::SIZES {
-                let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);
+                let sort = SortCase::keys_of_u32(algorithm, policy).with_types(element, values, false);
                 cases.push(sort.case(45 * sort.tile(capabilities) + 7, Input::EdgeValues));
             }
         }
         for element in [ElementType::U32, ElementType::U64] {
             for values in SortValues::SIZES {
-                let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, false);
+                let sort = SortCase::keys_of_u32(algorithm, policy).with_types(element, values, false);
                 let tile = sort.tile(capabilities);
                 cases.extend([
                     sort.case(tile - 1, Input::Uniform),
@@ -224,7 +226,7 @@ fn matching_cases(capabilities: &Capabilities) -> Vec<Case> {
             }
             if (algorithm, policy) == (SortAlgorithm::Onesweep, PolicyName::SmallMasks) {
                 let argsort =
-                    SortCase::keys_of_u32(algorithm, policy).of(element, SortValues::Indices, false);
+                    SortCase::keys_of_u32(algorithm, policy).with_types(element, SortValues::Indices, false);
                 let count = 3 * argsort.tile(capabilities) + 7;
                 cases.push(argsort.case(count, Input::EdgeValues));
             }
@@ -248,7 +250,7 @@ fn counted_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
             let is_single = algorithm == SortAlgorithm::SingleWorkgroup;
             let is_default = is_single || step == index % kinds.len();
             let policy = if is_default { PolicyName::Default } else { PolicyName::Small };
-            let sort = SortCase::keys_of_u32(algorithm, policy).of(element, values, is_descending);
+            let sort = SortCase::keys_of_u32(algorithm, policy).with_types(element, values, is_descending);
             let tile = sort.tile(capabilities);
             let most = if is_single { tile * 2 / 3 - 2 } else { 45 * tile.min(1 << 9) + 7 };
             for (turn, count) in [0, 1, tile / 2, most].into_iter().enumerate() {
@@ -277,7 +279,8 @@ fn double_buffer_cases(capabilities: &Capabilities) -> Vec<Case> {
             (ElementType::I32, SortValues::B4, radix_bits),
         ];
         for (step, (element, values, end_bit)) in kinds.into_iter().enumerate() {
-            let small = SortCase::keys_of_u32(algorithm, PolicyName::Small).of(element, values, false);
+            let small =
+                SortCase::keys_of_u32(algorithm, PolicyName::Small).with_types(element, values, false);
             let tile = small.tile(capabilities);
             let inputs = [Input::Uniform, Input::Constant(u32::MAX), Input::ConstantDigit];
             for (turn, input) in inputs.into_iter().enumerate() {
@@ -301,7 +304,7 @@ fn large_count_cases(capabilities: &Capabilities) -> Vec<Case> {
         let large = SortCase { has_large_counts: true, ..sort };
         let (is_small, tile) = (large.policy == PolicyName::Small, large.tile(capabilities));
         let most = if is_small { 45 * tile + 7 } else { 5000 };
-        let more = large.clone().of(ElementType::F64, SortValues::B8, true);
+        let more = large.clone().with_types(ElementType::F64, SortValues::B8, true);
         for (index, kind) in large.kinds().into_iter().chain([more]).enumerate() {
             cases.extend([
                 kind.case(most, Input::EdgeValues),
@@ -326,7 +329,7 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     let most = single.tile(capabilities);
     let mut cases = Vec::new();
     for (element, values, is_descending) in SortValues::all_kinds() {
-        let sort = single.clone().of(element, values, is_descending);
+        let sort = single.clone().with_types(element, values, is_descending);
         let counts = [0, 1, 2, 257, most - 1, most];
         cases.extend(counts.map(|count| sort.case(count, Input::EdgeValues)));
         cases.push(sort.case(most / 2 + 3, Input::Constant(u32::MAX)));
@@ -335,7 +338,7 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.push(part.case(most / 3, Input::Uniform));
         cases.push(SortCase { bits: 5..5, ..sort }.case(100, Input::Uniform));
     }
-    let pairs = single.of(ElementType::U32, SortValues::B4, false);
+    let pairs = single.with_types(ElementType::U32, SortValues::B4, false);
     cases.extend((1..most).map(|count| pairs.case(count, Input::ConstantDigit)));
     cases
 }
@@ -349,10 +352,10 @@ fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
         (ElementType::I32, SortValues::B8, true),
         (ElementType::F64, SortValues::Indices, true),
     ];
-    let of = |(element, values, is_descending)| SortCase::chosen().of(element, values, is_descending);
+    let of = |(element, values, is_descending)| SortCase::chosen().with_types(element, values, is_descending);
     sorts.extend(others.map(of));
     let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Crossover);
-    sorts.push(onesweep.of(ElementType::U32, SortValues::B4, false));
+    sorts.push(onesweep.with_types(ElementType::U32, SortValues::B4, false));
     let mut cases = Vec::new();
     for sort in sorts {
         let last = crossover(&sort.policy(capabilities));
@@ -406,7 +409,7 @@ pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> V
         let width = element.bits();
         let bounds = [0, width / 3, 3 * width / 4, width];
         for sort in small.iter().chain([&single]) {
-            let sort = sort.clone().of(element, values, is_descending);
+            let sort = sort.clone().with_types(element, values, is_descending);
             for (index, begin) in bounds.into_iter().enumerate() {
                 bounds[index..].iter().for_each(|&end| add(SortCase { bits: begin..end, ..sort.clone() }));
             }

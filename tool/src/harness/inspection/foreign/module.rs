@@ -172,7 +172,7 @@ impl ForeignModule {
             Some(&first) if first.swap_bytes() == MAGIC => {
                 return not_spirv("its bytes are in another order");
             }
-            Some(&MAGIC) if !rest.is_empty() => return not_spirv("its length is no multiple of 4 bytes"),
+            Some(&MAGIC) if !rest.is_empty() => return not_spirv("its length is not a multiple of 4 bytes"),
             Some(&MAGIC) if words.len() < HEADER_WORDS => return not_spirv("it ends in its header"),
             Some(&MAGIC) => {}
             _ => return not_spirv("it does not begin with SPIR-V's magic number"),

@@ -6,9 +6,10 @@ use subsweep::device::{Capabilities, MemoryHeap};
 fn report() -> Report {
     let (samples_ns, copy_samples_ns) =
         (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
-    let (time, copy) = (Summary::of(&samples_ns, &[]), Summary::of(&copy_samples_ns, &[]));
+    let (time, copy) =
+        (Summary::from_samples(&samples_ns, &[]), Summary::from_samples(&copy_samples_ns, &[]));
     let others = || [9.0, 8.5, 1e-3].to_vec();
-    let other = Summary::of(&others(), &[]);
+    let other = Summary::from_samples(&others(), &[]);
     let measured = Measurement {
         id: "scan:inclusive:n=3".into(),
         group: "scan:inclusive".into(),
@@ -339,7 +340,7 @@ fn numbers_follow_from_their_samples() {
     // A rate beyond any number agrees with none.
     let error = refused_number(|measured| {
         measured.samples_ns = vec![f64::MIN_POSITIVE];
-        measured.time = Summary::of(&measured.samples_ns, &[]);
+        measured.time = Summary::from_samples(&measured.samples_ns, &[]);
     });
     assert!(matches!(error, ReportError::Contradiction { .. }));
 }
