@@ -3,7 +3,7 @@
  *
  * Licensed under either of Apache License 2.0 or MIT, at your option.
  *
- * A handle is moved, and freed where it ends. What fails throws subsweep::Error. Structures are those of C, without
+ * A handle is moved, and freed where it ends. What fails throws subsweep::Error. Structures are the C structures without
  * their struct_size, which is set where they are given:
  *
  *     subsweep::SortPlan::CreateInfo info{};
@@ -251,7 +251,7 @@ inline bool is_result_in_alt(const SortPlan &plan, std::uint64_t count) noexcept
     return subsweep_sort_plan_is_result_in_alt(plan.get(), count) == VK_TRUE;
 }
 
-/// The type of the edges of a histogram of T: for values of 8 and 16 bits that of the same numbers of 32.
+/// The type of the edges of a histogram of T: T itself; for values of 8 and 16 bits the 32-bit type of the same kind.
 template <class T>
 using Edge = std::conditional_t<sizeof(T) >= 4, T,
                                 std::conditional_t<!std::is_integral_v<T>, float,

@@ -21,11 +21,11 @@ named! {
     /// Order of floats. Whole numbers have but one.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     pub enum FloatOrder {
-        /// That of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative sign, -∞, …, -0, +0, …, +∞, NaNs of positive
+        /// The order of [`f32::total_cmp`] and [`f64::total_cmp`]: NaNs of negative sign, -∞, …, -0, +0, …, +∞, NaNs of positive
         /// sign. Only equal bits are equal.
         Total = "total",
-        /// That of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal ones keep their bits,
-        /// and in a sort their order.
+        /// The order of numpy: -0 equals +0, and every NaN is the same number, greater than all others. Equal ones keep their
+        /// bits, and in a sort their order.
         Numpy = "numpy",
     }
 }
@@ -161,7 +161,7 @@ impl ElementType {
         matches!(self.kind(), NumberKind::Float)
     }
 
-    /// The unsigned type of its size: that of its orders.
+    /// The unsigned type of its size, to which an order maps its numbers.
     pub(crate) fn unsigned(self) -> Self {
         let is_it = |other: &Self| other.kind() == NumberKind::Unsigned && other.size() == self.size();
         Self::ALL.into_iter().find(is_it).expect("the table has an unsigned type of each size")

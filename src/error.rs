@@ -41,7 +41,7 @@ pub enum Error {
         /// Available devices, by index and name.
         found: String,
     },
-    /// The device lacks a feature that all kernels need, or those of a configuration.
+    /// The device lacks a feature that all kernels need, or that the kernels of a configuration need.
     #[error("'{device}' cannot do this: it lacks {missing}")]
     MissingFeature {
         /// Name of the device.
@@ -240,7 +240,7 @@ pub enum Error {
         /// Size of the values, bytes.
         got: u64,
     },
-    /// The number of values differs from that of keys.
+    /// The number of values differs from the number of keys.
     #[error("{value_count} values do not go with {key_count} keys; give one for each")]
     ValueCountMismatch {
         /// Number of keys.
@@ -248,7 +248,7 @@ pub enum Error {
         /// Number of values.
         value_count: u64,
     },
-    /// The number of flags differs from that of elements.
+    /// The number of flags differs from the number of elements.
     #[error("{flag_count} flags do not go with {element_count} elements; give one for each")]
     FlagCountMismatch {
         /// Number of elements.

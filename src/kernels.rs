@@ -2,7 +2,7 @@
 //!
 //! The modules of `glsl/scan/reduce.comp` are the family `SCAN_REDUCE`; a module is selected by its defines. Modules
 //! with other push constants, by `SEGMENTED` or `COUNTED`, are families of their own, such as `SORT_SCATTER_SEGMENTED`.
-//! The modules with counters and those of the textbooks' scans are embedded with the features `counters` and `textbook` alone.
+//! The modules with counters are embedded with the feature `counters` alone, and the textbooks' scans with `textbook` alone.
 
 mod access;
 #[expect(dead_code, reason = "build.rs encodes")]
@@ -51,7 +51,7 @@ pub struct Kernel {
     pub push_constants: &'static [PushConstant],
     /// The specialization constants, ascending by id.
     pub spec_constants: &'static [SpecConstant],
-    /// Whether it has a caller's functions in it, and with them another member of the block, behind the others: the pointer
+    /// Whether it has a caller's functions in it, and with them another member of the block, after the others: the pointer
     /// to their data, which they read.
     pub has_functions: bool,
 }
@@ -308,8 +308,8 @@ include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
 /// own with the pieces that `docs/pieces.md` lists.
 pub const GLSL: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/glsl.rs"));
 
-/// The module of a kernel for tests alone, `src/kernels/fixtures/NAME.comp`, or of a kernel with functions there: their name,
-/// a point, and that of the kernel.
+/// The module of a kernel for tests alone, `src/kernels/fixtures/NAME.comp`, or of a kernel with functions there: the name
+/// of the functions, a point, and the name of the kernel.
 #[cfg(feature = "compile-shaders")]
 #[doc(hidden)]
 pub const fn fixture(name: &str) -> &'static [u8] {

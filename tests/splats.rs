@@ -1,5 +1,5 @@
-//! `examples/splats` on every CPU driver of this machine: its frames equal those of a stable sort on the CPU to the
-//! bit, and no validation layer reports anything.
+//! `examples/splats` on every CPU driver of this machine: its frames equal the frames of a stable sort on the CPU to
+//! the bit, and no validation layer reports anything.
 
 #[path = "common/children.rs"]
 #[allow(dead_code, reason = "the example is the process of a row")]

@@ -103,7 +103,7 @@ void host_destroy(Host *host) {
     vkDestroyInstance(host->instance, NULL);
 }
 
-/* A host-visible memory type among those of `bits`. */
+/* A host-visible memory type whose bit is set in `bits`. */
 static uint32_t visible_type(const Host *host, uint32_t bits) {
     const VkMemoryPropertyFlags wanted =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;

@@ -23,7 +23,7 @@ impl<'d, P: Pod> Kernel<'d, P> {
     /// Creates the pipeline of a module.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn new(device: &'d Device, module: &[u8]) -> Result<Self> {
         let device = device.raw();
         let range = [vk::PushConstantRange {

@@ -97,7 +97,7 @@ impl<'g> Simulation<'g> {
     /// Creates the pipelines and the memory, and uploads a state.
     ///
     /// # Errors
-    /// Those of the plans, and of Vulkan functions.
+    /// Errors of the plans, and of Vulkan functions.
     pub fn new(gpu: &'g Gpu, state: &State) -> Result<Self> {
         let count = state.positions.len() as u32;
         let (particles, cell_count) = (u64::from(count), (GRID * GRID) as u32);
@@ -143,7 +143,7 @@ impl<'g> Simulation<'g> {
     /// Makes step `index`, of which the first is 0, and waits.
     ///
     /// # Errors
-    /// Those of the plans, and of Vulkan functions.
+    /// Errors of the plans, and of Vulkan functions.
     pub fn step(&self, index: usize) -> Result<()> {
         let (now, next) = (index % 2, (index + 1) % 2);
         let address = |buffer: &GpuBuffer| buffer.range().address;
@@ -218,7 +218,7 @@ impl<'g> Simulation<'g> {
     /// The state after `steps` steps.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn state(&self, steps: usize) -> Result<State> {
         let read = |buffer| -> Result<Vec<[i32; 2]>> {
             Ok(bytemuck::pod_collect_to_vec(&self.gpu.read(buffer, 2 * self.count as usize)?))
@@ -232,7 +232,7 @@ impl<'g> Simulation<'g> {
     /// The particles with many neighbours in the last step, ascending.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn crowded(&self) -> Result<Vec<u32>> {
         let count = self.gpu.read(&self.crowded_count, 1)?[0] as usize;
         Ok(self.gpu.read(&self.crowded, count)?)

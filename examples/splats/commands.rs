@@ -17,7 +17,7 @@ impl<'g> Commands<'g> {
     /// Creates an empty command buffer.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let info = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER)
@@ -38,7 +38,7 @@ impl<'g> Commands<'g> {
     /// Records a command buffer with `record`, and submits it.
     ///
     /// # Errors
-    /// Those of `record` and of Vulkan functions.
+    /// Errors of `record` and of Vulkan functions.
     ///
     /// # Safety
     /// The previous submission was waited for. The commands of `record` are valid, and the objects that they use live
@@ -60,7 +60,7 @@ impl<'g> Commands<'g> {
     /// Waits for the last submission.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn wait(&self) -> Result<()> {
         let fences = [self.fence];
         // SAFETY: the fence is the device's, and nothing else uses it.

@@ -45,7 +45,7 @@ impl Gpu {
     /// Opens the best device, or the best whose name contains `name`, which is in lower case.
     ///
     /// # Errors
-    /// The missing requirement, in one line, or those of Vulkan functions.
+    /// The missing requirement, in one line, or errors of Vulkan functions.
     pub fn open(name: Option<&str>, is_validated: bool) -> Result<Self> {
         let instance = Instance::new(is_validated)?;
         let mut candidate = choose(&instance.raw, name)?;

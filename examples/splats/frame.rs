@@ -52,7 +52,7 @@ impl<'g> Renderer<'g> {
     /// Creates plans and pipelines for the cloud in `splats`.
     ///
     /// # Errors
-    /// Those of the library and of Vulkan functions.
+    /// Errors of the library and of Vulkan functions.
     pub fn new(gpu: &'g Gpu, splats: Buffer<'g>, options: &Options) -> Result<Self> {
         let pass = Pass::new(gpu)?;
         let (select, sort) = Self::plans(gpu, options.order == Order::Computed, None)?;
@@ -71,7 +71,7 @@ impl<'g> Renderer<'g> {
         })
     }
 
-    /// The plans of steps 2 and 3; `algorithm` is that of the sort if it is not the device's choice.
+    /// The plans of steps 2 and 3; the sort uses `algorithm`, by default the device's choice.
     fn plans(
         gpu: &Gpu,
         is_computed: bool,
@@ -97,7 +97,7 @@ impl<'g> Renderer<'g> {
     /// computes, and by stored ones with the same algorithm.
     ///
     /// # Errors
-    /// Those of the library.
+    /// Errors of the library.
     pub fn comparison(&self, seen_count: u64) -> Result<String> {
         // GPUs read memory by sectors of as many bytes: a position of 12 at a multiple of 48 takes one.
         const SECTOR: u64 = 32;
@@ -123,7 +123,7 @@ impl<'g> Renderer<'g> {
     /// Creates a slot for frames of this renderer.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn slot(&self, options: &Options) -> Result<Slot<'g>> {
         let count = u64::from(self.splat_count);
         let needs = [self.select.scratch_requirements(count), self.sort.scratch_requirements(count)];
@@ -146,7 +146,7 @@ impl<'g> Renderer<'g> {
     /// Submits a frame. Its image is in the slot's pixels once the slot was waited for.
     ///
     /// # Errors
-    /// Those of the library and of Vulkan functions.
+    /// Errors of the library and of Vulkan functions.
     ///
     /// # Safety
     /// The slot is of this renderer, and its previous frame was waited for.
@@ -209,7 +209,7 @@ impl<'g> Renderer<'g> {
     /// Records steps 2 and 3. Returns their last access.
     ///
     /// # Safety
-    /// Those of [`Self::record_projection`], after which it is recorded.
+    /// The conditions of [`Self::record_projection`], after which it is recorded.
     unsafe fn record_sorting(&self, slot: &Slot<'_>, commands: vk::CommandBuffer) -> Result<Access> {
         let count = self.splat_count;
         let [depths, flags] = [&slot.depths, &slot.flags].map(|buffer| buffer.range.addresses());
@@ -246,7 +246,7 @@ impl<'g> Renderer<'g> {
     /// Records steps 4 and 5.
     ///
     /// # Safety
-    /// Those of [`Self::record_projection`]; `written` is the last access to the slot's order and the draw's arguments.
+    /// The conditions of [`Self::record_projection`]; `written` is the last access to the slot's order and the draw's arguments.
     unsafe fn record_drawing(&self, slot: &Slot<'_>, commands: vk::CommandBuffer, written: Access) {
         let (device, target) = (&self.gpu.raw, &slot.target);
         let is_in_alt =

@@ -38,7 +38,7 @@ impl<'g> Buffer<'g> {
     /// Creates a buffer of `size` bytes; a size of 0 is treated as 4.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn new(gpu: &'g Gpu, size: u64, location: Location) -> Result<Self> {
         let size = size.max(4);
         let info = vk::BufferCreateInfo::default().size(size).usage(USAGE);
@@ -87,7 +87,7 @@ impl Drop for Buffer<'_> {
 /// Allocates memory for a buffer or an image.
 ///
 /// # Errors
-/// If there is no such memory type, and those of Vulkan functions.
+/// If there is no such memory type, and errors of Vulkan functions.
 ///
 /// # Safety
 /// `wanted` is of the same device.

@@ -59,7 +59,7 @@ impl<'g> Pipeline<'g> {
     /// The kernel that projects splats.
     ///
     /// # Errors
-    /// Those of Vulkan functions, also for the other pipelines.
+    /// Errors of Vulkan functions, also for the other pipelines.
     pub fn project(gpu: &'g Gpu) -> Result<Self> {
         Self::kernel(gpu, include_bytes!("shaders/precompiled/project.comp.spv"), size_of::<ProjectPush>())
     }
@@ -187,7 +187,7 @@ impl<'g> Module<'g> {
     fn new(gpu: &'g Gpu, bytes: &[u8]) -> Result<Self> {
         let words = ash::util::read_spv(&mut Cursor::new(bytes))?;
         let info = vk::ShaderModuleCreateInfo::default().code(&words);
-        // SAFETY: the device is alive, and the words are those of a compiler for Vulkan 1.2.
+        // SAFETY: the device is alive, and the words are the output of a compiler for Vulkan 1.2.
         Ok(Self { device: &gpu.raw, raw: unsafe { gpu.raw.create_shader_module(&info, None) }? })
     }
 

@@ -44,7 +44,7 @@ impl<'g> Slot<'g> {
     /// Creates a slot for frames of `options`, with `scratch_size` bytes of scratch.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn new(gpu: &'g Gpu, pass: &Pass<'_>, options: &Options, scratch_size: u64) -> Result<Self> {
         let count = u64::from(options.splat_count);
         let pixel_count: u64 = options.size.map(u64::from).iter().product();

@@ -18,7 +18,7 @@ impl<'g> Pass<'g> {
     /// TRANSFER_SRC_OPTIMAL.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let attachments = [vk::AttachmentDescription::default()
             .format(COLOR_FORMAT)
@@ -80,7 +80,7 @@ impl<'g> Target<'g> {
     /// Creates an image of `width` by `height` pixels.
     ///
     /// # Errors
-    /// Those of Vulkan functions.
+    /// Errors of Vulkan functions.
     pub fn new(gpu: &'g Gpu, pass: &Pass<'_>, [width, height]: [u32; 2]) -> Result<Self> {
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)

@@ -6,7 +6,7 @@
 //                                                           in the form of its type
 //   bool less(Words a, Words b, Words data);                USES_LESS: whether element a comes before b in a sorted array
 //
-// `index` is that of the element in its array, and `data` the caller's. A kernel includes this file before all others.
+// `index` is the element's index in its array, and `data` is the caller's. A kernel includes this file before all others.
 
 #include "common/address.glsl"
 #if defined USES_KEY_OF && !defined Key
@@ -14,7 +14,7 @@
 #endif
 #include "functions.glsl"
 
-// That of `common/stages.glsl`.
+// In place of the macro that `common/stages.glsl` takes.
 #undef SOURCE_WORDS
 const uint SOURCE_WORDS = ELEMENT_WORDS;
 
@@ -61,7 +61,7 @@ const uint KEY_SIZE = 4 * SOURCE_WORDS;
 #define advance_keys(elements, count, run_length) advance_words(elements, count, (run_length) * SOURCE_WORDS)
 #endif
 
-// Those of the caller's elements; what follows has others.
+// The macros of the caller's elements; the files that follow define their own.
 #undef ELEMENT_WORDS
 #undef ELEMENT_WORD
 #undef Element

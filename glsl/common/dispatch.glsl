@@ -1,7 +1,7 @@
 // Workgroup numbering, and the specialization constant of every kernel: the workgroup size.
 //
 // Needs:    subgroups that are full, and a workgroup size in one dimension: by its specialization constant 0, whose default is 1,
-//           or that of a `layout(local_size_x = …) in;` before this file
+//           or by a `layout(local_size_x = …) in;` before this file
 // Gives:    WORKGROUP_SIZE, invocation_index, workgroup_index, buffer_barrier
 // Shared:   none
 // Barriers: buffer_barrier 1

@@ -9,8 +9,8 @@
 //
 // A kernel has the operator before it includes this file, if it has defined ELEMENT_WORDS. Else a define selects the file of
 // the element type and its operator: OPERATOR_WORDS32, OPERATOR_WORDS64,
-// OPERATOR_FLOAT64, OPERATOR_RUNS, or in place of the first FUNCTIONS for those of a caller, in `functions.glsl`. Without
-// one, elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
+// OPERATOR_FLOAT64, OPERATOR_RUNS, or in place of the first FUNCTIONS for a caller's type and operator, in `functions.glsl`.
+// Without one, elements are rows of COLUMNS u32, summed column by column (tutorial 14 of the C-for-Metal package calls them
 // tuples). An operator file defines ELEMENT_WORDS, includes `common/words.glsl`, which then defines the type
 // `Element`, and declares
 //

@@ -4,7 +4,7 @@
 #ifndef SUBSWEEP_EXTENSIONS
 #define SUBSWEEP_EXTENSIONS
 
-// That of the crate: 10,000 times the major version, 100 times the minor one, and the patch.
+// The version of the crate: 10,000 times the major version, plus 100 times the minor version, plus the patch.
 #define SUBSWEEP_GLSL_VERSION 100
 
 #extension GL_EXT_buffer_reference : require

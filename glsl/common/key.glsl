@@ -1,6 +1,6 @@
 // Keys: KEY_WORDS words of 32 bits, 1 or 2, low word first; or, with KEY_BITS, 8 or 16 bits in memory, which are the low bits
 // of a word in a register, whose other bits are 0. With UNPACKS_KEYS such keys are in registers as the numbers of 32 bits of
-// `common/packed.glsl`, which compare with those of a caller that the type lacks.
+// `common/packed.glsl`, which compare with a caller's numbers that the type lacks.
 //
 // Keys are stored in the form of their type, and compared by an unsigned number, their *order*: a signed integer has
 // its sign bit flipped, a float all bits if it is negative and else the sign bit (the order of Rust's `total_cmp`); a
@@ -8,7 +8,7 @@
 //
 // Needs:    KEY_WORDS, 1 unless it is defined, or KEY_BITS, and the feature storageBuffer8BitAccess or storageBuffer16BitAccess;
 //           the specialization constants KEY_NUMBERS (0 unsigned, 1 signed, 2 float, 3 float in numpy's order, 4
-//           with KEY_BITS a brain float in it) and DESCENDING; with UNPACKS_KEYS those of `common/packed.glsl`
+//           with KEY_BITS a brain float in it) and DESCENDING; with UNPACKS_KEYS the constants of `common/packed.glsl`
 // Gives:    Key, load_key, store_key, advance_keys, ordered, unordered, compared, last_key, digit_of
 // Shared:   none
 // Barriers: none
@@ -70,7 +70,7 @@ const uint EXPONENT = KEY_NUMBERS == NUMPY_BRAIN_FLOAT ? 0x7f80 : 0x7c00;
 const uint EXPONENT = 0x7f800000;
 #endif
 
-// Compares orders, as `is_less` of `common/wide.glsl` those of two words.
+// Compares orders of one word; `is_less` of `common/wide.glsl` compares orders of two words.
 bool is_less(Key a, Key b) {
     return a < b;
 }

@@ -18,7 +18,7 @@ layout(constant_id = ID_STATUS_STORES) const bool STATUS_STORES = false;
 layout(constant_id = ID_LOOK_BACK_WINDOW) const uint LOOK_BACK_WINDOW = 1;
 
 // Reads a word of a descriptor. Payload and status share a word: the order of accesses does not matter, and without
-// the Vulkan memory model, with which one driver loses stores, the scope is that of the device.
+// the Vulkan memory model, with which one driver loses stores, the scope is the device.
 uint load_status(Words words, uint w) {
     uint word;
     if (STATUS_LOADS) {

@@ -1,6 +1,6 @@
 // Packed elements: types of 8 and 16 bits, several in a word of memory, and their conversion to words and back.
 //
-// Arithmetic and comparisons are those of 32 bits. By value a number becomes the u32, i32 or f32 that equals it, with
+// Arithmetic and comparisons take numbers of 32 bits. By value a number becomes the u32, i32 or f32 that equals it, with
 // the same NaN. A sort takes keys: the low bits of such a word are the key's order, as in `common/key.glsl`, the high
 // bits the key itself, so that keys in numpy's order, of which several are equal, keep their bits.
 //
@@ -74,7 +74,7 @@ uint brain_of_float(uint bits) {
     return is_nan ? nan : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-// The orders of keys among those of their type: `compared` of `common/key.glsl`.
+// The orders of keys among all keys of their type, as `compared` of `common/key.glsl` computes them.
 uvec4 packed_orders(uvec4 bits) {
     if (PACKED_FLOATS) {
         uvec4 magnitudes = bits & 0x7fff;

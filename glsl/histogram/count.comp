@@ -26,9 +26,9 @@
 // first edge no t is above t(e(0)) = 0, and beyond the last one none is below t(e(BIN_COUNT)), which no value in range
 // exceeds. So t(x) < 0 and t(x) > BIN_COUNT + OVER are of no bin.
 //
-// All of this holds for any t that is monotone. Of 64 bits, integers have the distance in units of a power of two, so that
-// that of the last edge fits 32 bits; floats are rounded towards 0 to 32 bits before the subtraction. A range that f32 cannot
-// tell apart has no guess.
+// All of this holds for any t that is monotone. Integers of 64 bits have the distance in units of a power of two, so that the
+// distance of the last edge fits 32 bits; floats of 64 bits are rounded towards 0 to 32 bits before the subtraction. A range
+// that f32 cannot tell apart has no guess.
 //
 //   s_counts   | bin 0: copy 0, copy 1, … | bin 1: copy 0, copy 1, … | … | for each column in turn
 //
@@ -93,7 +93,7 @@ layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 16;
 const uint COUNTERS = BIN_COUNT * COLUMN_COUNT;
 // Whether the deviations of the edges are known: each workgroup has looked at all of them.
 const bool HAS_DEVIATIONS = EVEN && SHARED_EDGES != 0;
-// Values that a workgroup loads at a time, and those of a round of such loads, which are in flight together.
+// Values that a workgroup loads at a time, and values of a round of such loads, which are in flight together.
 const uint GROUP_VALUES = 4 * WORKGROUP_SIZE;
 const uint ROUND_VALUES = LOADS_IN_FLIGHT * WORKGROUP_SIZE;
 // Whether the same words of all quads are of half of the columns at most: equal values of many lanes in one counter.
@@ -181,7 +181,7 @@ Value load_word_pair(Words words, uint i) {
 }
 #define load_element load_word_pair
 
-// The keys of values. -0 and 0 have one key; those of NaNs are beyond those of both infinities.
+// The keys of values. -0 and 0 have one key; the keys of NaNs are beyond the keys of both infinities.
 Values keys_of(Values values) {
     if (NUMBERS == SIGNED) {
         values.high ^= SIGN;
@@ -196,7 +196,7 @@ Values keys_of(Values values) {
     return values;
 }
 
-// The floats of 32 bits that are not farther from 0 than those of 64.
+// The values as floats of 32 bits, which are not farther from 0 than the floats of 64 bits.
 vec4 narrowed(Values values) {
     ivec4 exponents = ivec4(values.high >> 20 & 0x7ff) - (1023 - 127);
     uvec4 mantissas = (values.high & 0xfffff) << 3 | values.low >> 29;

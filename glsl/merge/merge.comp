@@ -1,14 +1,14 @@
-// Merge of two sorted arrays into one, stable: of equal keys those of a come first.
+// Merge of two sorted arrays into one, stable: of equal keys, the keys of a come first.
 //
 // A workgroup merges a tile of the result. The tile begins and ends on two diagonals of the merge path, the way through the
 // grid of a's and b's keys that the result takes; a search on each finds how many keys are a's before it, by as many tests
-// at a time as a subgroup has lanes. Those of the tile are copied to shared memory, where each invocation finds its own
+// at a time as a subgroup has lanes. The keys of the tile are copied to shared memory, where each invocation finds its own
 // diagonal by halving and merges some keys one by one, into registers. By way of shared memory they are stored in order, and
 // values follow the places that their keys had. Accesses are of words, or with KEY_BITS of keys, since the tile's part of each array
 // begins at any key; neighbouring lanes access neighbouring ones. With ROUNDS an invocation loads several before it uses the first.
 //
 // With FUNCTIONS keys are elements of the caller's, which compare by `less`. It reads them by address, so that none is in
-// shared memory: the elements of a tile stay in caches, and their words move as those of values do.
+// shared memory: the elements of a tile stay in caches, and their words move as the words of values do.
 //
 //   s_keys     | a's keys of the tile | b's keys |, then the merged keys
 //   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
@@ -266,7 +266,7 @@ void main() {
         }
     }
     barrier();
-    // Arrays that are not sorted may have the end before the begin, or too far behind it.
+    // Arrays that are not sorted may have the end before the begin, or too far after it.
     uvec2 a_begin = narrowed(s_begins[0]);
     uvec2 a_end = count_min(s_begins[1], count_sum(a_begin, uvec2(extent, 0)));
     uint a_extent = count_difference(a_end, count_min(a_begin, a_end)).x;

@@ -1,6 +1,6 @@
 // The merge path: the way through the grid of the keys of two sorted arrays, a and b, that their merge takes. Before it is
-// included, goes_before is defined: whether the key of a at one address comes before that of b at another, as it does where they
-// are equal.
+// included, goes_before is defined: whether the key of a at one address comes before the key of b at another, as it does where
+// they are equal.
 
 // Where the path may cross a diagonal of the grid, `extent` keys from `a` on are paired with as many from `b` on, the first with
 // the last. The number of pairs before the path: the first of a's keys that does not go before its key of b. The lanes of a

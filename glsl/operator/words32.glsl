@@ -97,7 +97,7 @@ Element combine(Element earlier, Element later) {
 
 #define OPERATOR_HAS_SUBGROUP
 
-// `result` is that of the operator's function on `value`.
+// Sets `result` to the result of the operator's function on `value`.
 #define CALL_BY_OPERATOR(result, value, add, mul, least, greatest, and, or, xor) \
     if (OPERATOR == MUL) { \
         if (IS_FLOAT) { \

@@ -1,4 +1,4 @@
-// Packing: element i of a packed array is that of words[i].
+// Packing: stores the element of words[i] as element i of a packed array.
 //
 // An invocation writes words of memory, each a workgroup's invocations apart from the next; of the first and the last one,
 // which others may write as well, the bits that are its own.

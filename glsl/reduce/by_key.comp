@@ -161,13 +161,13 @@ Element total_before(uint tile) {
 }
 
 // Stores the result of a run that ends at a head or with the rows. `runs` is the number of runs so far, this one
-// included, and `first` that of all earlier tiles.
+// included, and `first` the number of runs of all earlier tiles.
 void store_result(Words results, uint first, uint runs, Value result) {
     store_words(results, (runs - max(first, 1)) * ELEMENT_WORDS, to_memory(result));
 }
 
-// Stores the runs of a tile. `before` is the reduction of all earlier tiles, `before_subgroup` that of earlier subgroups
-// of the tile. Every lane of the subgroup must call it.
+// Stores the runs of a tile. `before` is the reduction of all earlier tiles, and `before_subgroup` the reduction of earlier
+// subgroups of the tile. Every lane of the subgroup must call it.
 void store_runs(Element before, Element before_subgroup, Words results) {
     Words unique_keys = advance_words(push.unique_keys, before.is_head, KEY_WORDS);
     uint lane = gl_SubgroupInvocationID;

@@ -16,7 +16,7 @@ Element padding() {
     return identity();
 }
 
-// A total, of which that of nothing but -0 is 0, as in numpy. By the bits: compilers drop a sum with 0.
+// The total; a total of nothing but -0 becomes 0, as in numpy. By the bits: compilers drop a sum with 0.
 Element settled(Element total) {
 #if defined OPERATOR_WORDS32
     if (OPERATOR == ADD && NUMBERS == FLOAT) {

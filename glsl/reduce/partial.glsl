@@ -53,7 +53,7 @@ Partial padding_partial() {
 #endif
 }
 
-// Whether key `v` is less than that of `others`.
+// Whether key `v` is less than key `v` of `others`.
 bool is_less(Element keys, Element others, uint v) {
     uint last = (v + 1) * VALUE_WORDS - 1;
 #if VALUE_WORDS == 2
@@ -121,7 +121,7 @@ Element keys_of(Element words) {
     return OPERATOR == MAX ? ~words : words;
 }
 
-// The keys in the opposite order, of those of minima: a NaN, whose key is 0, stays the least of all.
+// The keys of minima in the opposite order: a NaN, whose key is 0, stays the least of all.
 Element opposite(Element keys) {
     Element others = ~keys;
     if (NUMBERS == FLOAT) {

@@ -26,8 +26,8 @@
 // Writes:   sums, a row for each tile, with BY_ROW a value for each part of a segment; groups, a row for each 4 invocations
 //           that have one, where it is not null (not with ARG); sum_rows, column_count words for each tile (only with
 //           ARG), and sums where it is not null. Without rows the one result is the identity, or the row ~0. With BOTH,
-//           arrays of results are those of minima, followed by as many of maxima: sums, sum_rows, and where they are the
-//           source, source and source_rows.
+//           arrays of results have the results of minima, followed by as many results of maxima: sums, sum_rows, and where
+//           they are the source, source and source_rows.
 // Shared:   a partial result for each 2 invocations.
 // Pass model: reference::passes::reduce::reduce_tiles.
 // Source:   Harris, "Optimizing Parallel Reduction in CUDA", 2007; Demmel and Nguyen, "Fast Reproducible Floating-Point
@@ -59,7 +59,7 @@ layout(constant_id = ID_PACKS_PER_INVOCATION) const uint PACKS_PER_INVOCATION = 
 layout(constant_id = ID_INTERLEAVE) const uint INTERLEAVE = 1;
 layout(constant_id = ID_BY_COLUMN) const bool BY_COLUMN = false;
 layout(constant_id = ID_BY_ROW) const bool BY_ROW = false;
-// Invocations that reduce a tile: all, or with BY_ROW those of a group.
+// Invocations that reduce a tile: all, or with BY_ROW the invocations of a cluster.
 layout(constant_id = ID_CLUSTER_LANES) const uint CLUSTER_LANES = 128;
 // The source's values of a segment, with BY_ROW: the last may have fewer. last_extent counts these.
 layout(constant_id = ID_SEGMENT_ROWS) const uint SEGMENT_ROWS = 1;
@@ -211,7 +211,7 @@ void make_keys(uint value_count, bool is_whole, inout Element packs[PACKS_PER_IN
     pad(value_count, is_whole, packs);
 }
 
-// The rows of the values of rounds `rounds`. `row_words` has those of the values that are results of another dispatch.
+// The rows of the values of rounds `rounds`. `row_words` has the rows of values that are results of another dispatch.
 Rows rows_of(Rows rounds, uint value_count, Words row_words, uint tile) {
     Rows rows;
     [[unroll]] for (uint v = 0; v < PACK_VALUES; v++) {
@@ -253,7 +253,7 @@ Partial combine_packs(Element packs[PACKS_PER_INVOCATION], uint value_count, Wor
 // The total of the invocation's packs of a tile with `value_count` values. With FROM_PARTIALS and BOTH the source has
 // `source_rows` rows of results of minima.
 Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile, uint source_rows) {
-    // A pack's first value is counted from that of the tile.
+    // A pack's first value is counted from the tile's first value.
     Words first = Words(advance(uvec2(source), first_pack() * PACK_VALUES, value_stride() * VALUE_SIZE));
     uint left = max(value_count, first_pack() * PACK_VALUES) - first_pack() * PACK_VALUES;
     bool is_whole = MIXED_ACCESS && value_count == TILE_VALUES;
@@ -280,7 +280,7 @@ Partial reduce_packs(Words source, Words row_words, uint value_count, uint tile,
 }
 
 #ifndef FUNCTIONS
-// The value `distance` behind each value of a pack, where there is one.
+// The value `distance` after each value of a pack, where there is one.
 #ifdef ARG
 Least value_behind(Least partial, uint distance) {
     Least behind = partial;
@@ -354,7 +354,7 @@ struct Part {
     // Of the rows, or of a segment.
     uint tile;
     uint column;
-    // Index of the tile or the segment, in units of `step` values; and that of the result.
+    // Index of the tile or the segment, in units of `step` values; and the index of the result.
     uint first_index;
     uint step;
     uint result;

@@ -4,8 +4,8 @@
 // the rows before its first whole group, its whole groups, and the rows after its last one. The groups are rows of the
 // next level, and so on; a segment without a whole group ends there. So a segment of any length takes fewer than
 // 2 * GROUP_ROWS rows of each level, by one invocation, and its order of operations depends on its first and last row
-// alone. With PACKED_ROWS the rows of the source, and unless results are unpacked those of the results, have elements of 8 or
-// 16 bits; all levels above are words.
+// alone. With PACKED_ROWS the rows of the source have elements of 8 or 16 bits, and so have the rows of the results unless these
+// are unpacked; all levels above are words.
 //
 //   level 0   | . . a a | a a a a | a a a a | a a . . |      rows of the segment: front 2, back 2
 //   level 1             |    A         A    |                two whole groups
@@ -48,7 +48,7 @@ layout(push_constant, std430) uniform Push {
 
 const uint GROUP_ROWS = 32;
 
-// `total`, and the rows `begin` to `end` of a column at `words` after it, in order; with PACKED_ROWS those of level 0 from the
+// `total`, and the rows `begin` to `end` of a column at `words` after it, in order; with PACKED_ROWS level 0 is read from the
 // source itself. The lanes of a subgroup leave the loop together: some drivers mix up what lanes load that leave one by one.
 Element add_rows(Element total, uint level, uint column, Words words, uint begin, uint end) {
     uint stride = push.column_count * ELEMENT_WORDS;

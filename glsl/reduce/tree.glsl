@@ -23,7 +23,7 @@ const uint GROUP_LANES = 4;
 // Results of subgroups in their order, of one round after the other: at 4 lanes 32, 8 and 2.
 shared Partial s_partial[WORKGROUP_SIZE / 2];
 
-// Combines the partial results of lanes: those of `begin` lanes are combined already, those of `end` are afterwards.
+// Combines the partial results of lanes: the results of each `begin` lanes are combined already, of each `end` afterwards.
 // Every lane of the subgroup must call it; the lowest lane of each `end` has the result.
 Partial combine_lanes(Partial partial, uint begin, uint end) {
     for (uint distance = begin; distance < end; distance *= 2) {

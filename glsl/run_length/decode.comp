@@ -1,11 +1,11 @@
 // Decoding of runs: finds the run of each element, and stores the run's value or its index.
 //
 // ends has the sums of the lengths, so that the run of element i is the first whose end is above i. A subgroup searches
-// the runs of its first and of its last element with all its lanes, and between these each lane those of its own
+// the runs of its first and of its last element with all its lanes; between these, each lane searches the runs of its own
 // elements. Runs of no elements cost a subgroup nothing but a wider search.
 //
 // With PACKED values and elements have 8 or 16 bits, at any address. A subgroup's elements then begin with a word of memory,
-// and neighbouring lanes join those of a word, which one of them stores.
+// and neighbouring lanes join the elements of a word, which one of them stores.
 //
 // Dispatch: one workgroup for each WORKGROUP_SIZE * ITEMS_PER_INVOCATION elements of capacity, at least one.
 // Reads:    ends, ascending, and values of KEPT_WORDS words, or with PACKED in whole words of memory, one for each run;

@@ -8,8 +8,8 @@
 // Dispatch: tile_count workgroups, in any order; surplus workgroups return.
 // Reads:    elements, KEY_WORDS words each, with KEY_BITS as many bits; indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   values, KEPT_WORDS words, 0 or KEY_WORDS, offsets, with KEPT_INDICES, and lengths, a word, of each run that
-//           is kept, in order: of all, or with NON_TRIVIAL of those of more than one element; run_count, their number;
-//           state, which begins as 0: 4 words, and STATUS_WORDS for each tile. With COUNTED counts, 4 words, which
+//           is kept, in order: all runs, or with NON_TRIVIAL the runs of more than one element; run_count, their
+//           number; state, which begins as 0: 4 words, and STATUS_WORDS for each tile. With COUNTED counts, 4 words, which
 //           accumulate.
 // Shared:   the workgroup scan's, and 4 words.
 // Pass model: reference::passes::run_length::encoded.
@@ -100,7 +100,7 @@ void test_tile(uint tile) {
     }
 }
 
-// The runs up to a head at index `head` - 1 of `tile`, for those of the whole array; the same for no head.
+// The runs up to a head at index `head` - 1 of `tile`, as runs of the whole array; the same for no head.
 Element of_array(Element runs, uint tile) {
     return Element(runs.x, runs.y > 0 ? tile * TILE_ITEMS + runs.y : 0);
 }
@@ -169,15 +169,15 @@ uint highest_bit(uvec4 ballot) {
 }
 
 // Stores the length of a run that ends at a head or at the end of the elements. `runs` is the number of runs that are
-// kept so far, this one included, and `first` that of all earlier tiles.
+// kept so far, this one included, and `first` is the number of runs that all earlier tiles keep.
 void store_length(Words lengths, uint first, uint runs, uint length) {
     if (!NON_TRIVIAL || length > 1) {
         lengths.word[runs - max(first, 1)] = length;
     }
 }
 
-// Stores the runs of a tile. `before` are those of all earlier tiles, `before_subgroup` those of earlier subgroups of
-// the tile. Every lane of the subgroup must call it.
+// Stores the runs of a tile. `before` are the runs of all earlier tiles, and `before_subgroup` the runs of earlier subgroups
+// of the tile. Every lane of the subgroup must call it.
 void store_runs(uint tile, Element before, Element before_subgroup, Words lengths) {
     Words values = advance_keys(push.values, before.x, 1);
     Words offsets = advance_words(push.offsets, before.x, 1);

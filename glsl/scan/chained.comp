@@ -34,7 +34,7 @@
 layout(push_constant, std430) uniform Push {
     Words source;
     Words destination;
-    // The tile counter in word 0; from word 4 on the descriptors of tiles, followed by those of groups.
+    // The tile counter in word 0; from word 4 on the descriptors of tiles, then the descriptors of groups.
     Words state;
     Words initial;
     Words indirect_tiles;
@@ -91,7 +91,7 @@ struct Walk {
     Element aggregate;
 };
 
-// Begins a walk at the last group, up to that of `tile`, whose prefix is published. Every lane of the subgroup must
+// Begins a walk at the last group, up to the group of `tile`, whose prefix is published. Every lane of the subgroup must
 // call it.
 Walk walk_towards(uint tile) {
     uint lane = gl_SubgroupInvocationID;
@@ -201,8 +201,8 @@ uint walk_on(inout Walk walk, uint end, bool publishes_groups) {
 }
 
 // Fallback: reduces a stalled tile on behalf of its workgroup. Every invocation of the workgroup must call it, with a
-// barrier after the previous use of the workgroup scan. With FIXED_TREE the result must equal that of `scan_runs` bit
-// for bit: both fold a run from the identity and end in the same subgroup and workgroup scans; `combine` is precise,
+// barrier after the previous use of the workgroup scan. With FIXED_TREE the result must equal the result of `scan_runs`
+// bit for bit: both fold a run from the identity and end in the same subgroup and workgroup scans; `combine` is precise,
 // so that no compiler may evaluate the two differently.
 Element reduce_stalled_tile(uint tile) {
     Words first = advance_source(source_of(tile), first_row(), ELEMENT_WORDS);

@@ -5,11 +5,11 @@
 // tiles, all but the first from caches.
 //
 // Dispatch: tile_count workgroups; with STRIDED column_count for each tile.
-//           With segments of a fixed size longer than a tile, SEGMENT_TILES workgroups for each segment, and tile_count and
-//           last_extent are those of segments.
+//           With segments of a fixed size longer than a tile, SEGMENT_TILES workgroups for each segment: tile_count is the
+//           number of segments, and last_extent the rows of the last one.
 // Reads:    source, element_count rows: an element, or with STRIDED column_count of them; carries, tile_count such
-//           rows where it is not null: the exclusive prefix of each tile, with REDUCES_BEFORE one row, that of the
-//           first; heads, as in `scan/segments.glsl`, and initial, such a row, where it is not null (both only with
+//           rows where it is not null: the exclusive prefix of each tile, with REDUCES_BEFORE one row, the prefix of
+//           the first; heads, as in `scan/segments.glsl`, and initial, such a row, where it is not null (both only with
 //           HEADED); indirect_tiles, tile_count and last_extent, where it is not null.
 // Writes:   destination, element_count rows; may be source itself, since an invocation reads and writes the same
 //           elements, unless REDUCES_BEFORE.

@@ -25,7 +25,7 @@ layout(constant_id = ID_SEGMENT_STEP) const uint SEGMENT_STEP = 1;
 //   longer ones      | tile 0 | tile 1 | … | partial tile |             a segment
 //
 // In tiles of a power of two, runs, rounds and subgroups divide a segment from its first slot on, wherever it is: where it
-// does not begin at the first of them, its head keeps all that precedes it out. Subgroup scans are those of Kogge and Stone,
+// does not begin at the first of them, its head keeps all that precedes it out. Subgroup scans are Kogge-Stone scans,
 // in which the order of a sum depends on the distance from the head.
 const bool HAS_WHOLE_SEGMENTS = HEADS == FIXED_SIZE && SEGMENT_ROWS <= TILE_ITEMS;
 const bool HAS_LONG_SEGMENTS = HEADS == FIXED_SIZE && !HAS_WHOLE_SEGMENTS;

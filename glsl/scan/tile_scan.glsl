@@ -273,8 +273,8 @@ Element reduce_tile(uint heads) {
 }
 
 // Load-and-reduce of the loaded tile: the exclusive prefix of the subgroup within the tile, or, with a workgroup scan
-// of invocations, that of the invocation, which then has one run. Every invocation of the workgroup must call it,
-// once.
+// of invocations, the exclusive prefix of the invocation, which then has one run. Every invocation of the workgroup must call
+// it, once.
 Element scan_runs(uint heads, out Element tile_total) {
 #ifdef SCANS_INVOCATIONS
     run_prefix[0] = identity();

@@ -175,7 +175,7 @@ void main() {
             }
             counts = mix(uvec4(~0u), counts, equal(high, uvec4(blocks)));
         }
-        // The address of each needle's row, or of the key before those of its low word.
+        // The address of the key before each needle's row, or before the keys among which its low word is.
         uvec2 rows[4];
         [[unroll]] for (uint i = 0; i < 4; i++) {
             uint row = ALONG_ROWS ? min((tile * tile_items + item[i]) / push.needle_length, last_row) : 0;

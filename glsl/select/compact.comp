@@ -6,8 +6,8 @@
 // Dispatch: tile_count workgroups.
 // Reads:    as count.comp; state, the inclusive scan of its counts, or with SUMS_COUNTS these, unless it is null for a
 //           single tile; source and values, element_count of each, of which the kept ones are read.
-// Writes:   destination, destination_values and destination_indices, an element each for every kept one, in order: those
-//           of the first part, of PARTS > 1 after them those of the others; selected_counts, the numbers of elements in the
+// Writes:   destination, destination_values and destination_indices, an element each for every kept one, in order: the
+//           first part, and with PARTS > 1 the other parts after it; selected_counts, the numbers of elements in the
 //           first PARTS - 1 parts, at least one.
 // Shared:   the workgroup scan's, and 2 * COUNTED_PARTS words.
 // Pass model: reference::passes::select::compacted.

@@ -1,6 +1,6 @@
 // Tiles of a selection: load and test, rank, scatter.
 //
-// Counts within a tile are packed: those of the first part in the low half of a word, of the second in the high half.
+// Counts within a tile are packed: the count of the first part in the low half of a word, of the second in the high half.
 // Counts of several tiles and indices of elements have OFFSET_WORDS.
 
 #include "common/counts.glsl"
@@ -179,8 +179,8 @@ Words begin_of(Begins begins, bool is_first, bool is_second) {
     return Words(PARTS == 1 || is_first ? begins.first : rejected);
 }
 
-// Stores the items of a tile. `before` are the counts of all earlier tiles, `totals` those of all tiles, of which PARTS
-// > 1 need the right ones. Every lane of the subgroup must call it.
+// Stores the items of a tile. `before` are the counts of all earlier tiles, and `totals` the counts of all tiles, which must be
+// right only with PARTS > 1. Every lane of the subgroup must call it.
 void scatter_tile(uint tile, uint extent, uint before_subgroup, Counts before, Counts totals) {
     uvec2 first_index = narrowed(wide_product(tile, TILE_ITEMS));
     uvec2 rejected_before = count_difference(first_index, count_sum(before.first, before.second));

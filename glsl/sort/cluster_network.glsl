@@ -33,7 +33,7 @@ void exchange_lanes(uint mask, uint bit, uint longest) {
     }
 }
 
-// Exchanges the elements of row `low` and those of row `high` in the lanes whose number differs by `mask`; the greater
+// Exchanges the elements of row `low` and of row `high` in the lanes whose number differs by `mask`; the greater
 // ones go to row `high`, each to the lane of the lesser one.
 void exchange_rows(uint low, uint high, uint mask, uint longest) {
     if (high < ITEMS_PER_INVOCATION && has_row(low, longest)) {

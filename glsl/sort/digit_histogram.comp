@@ -13,7 +13,7 @@
 //           key.
 // Shared:   1 word, and with BINS COPIES * RADIX * PASS_COUNT words.
 // Pass model: reference::passes::digit_histogram::Config::histogram.
-// Source:   the single upfront histogram is that of Adinets and Merrill, "Onesweep", 2022; passes over digits that
+// Source:   the single upfront histogram is from Adinets and Merrill, "Onesweep", 2022; passes over digits that
 //           are equal in all keys are skipped.
 
 #version 460
@@ -54,7 +54,7 @@ layout(push_constant, std430) uniform Push {
     uint tile_count;
     // Keys in the last tile; all others are full.
     uint last_extent;
-    // Items per invocation of the passes, which may differ from those of this kernel.
+    // Items per invocation of the passes, which may differ from the items of this kernel.
     uint pass_items_per_invocation;
     // The maximum of workgroups of a dispatch of a pass, as MAX_WORKGROUPS.
     uint pass_max_workgroups;

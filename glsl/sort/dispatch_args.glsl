@@ -18,7 +18,7 @@ const uint ARGS_LAST_EXTENT = 4;
 const uint ARGS_PING_PONG = 5;
 const uint ARGS_COUNTER_COUNT = 6;
 
-// Buffers of a ping_pong word, which holds those of keys before and after the pass, those of values, and the parity
+// Buffers of a ping_pong word, which holds the buffers of keys before and after the pass, the buffers of values, and the parity
 // of the number of passes that have run before.
 const uint PRIMARY = 0;
 const uint ALTERNATE = 1;

@@ -2,7 +2,7 @@
 //
 // Needs:    what `sort/rank.glsl` needs
 // Gives:    scatter_to_striped, scatter_to_items, and all of `sort/rank.glsl`
-// Shared:   that of `sort/rank.glsl`
+// Shared:   the shared memory of `sort/rank.glsl`
 // Barriers: 2, in EXCHANGE_PARTS parts 2 each
 
 #include "sort/rank.glsl"

@@ -48,7 +48,7 @@ layout(push_constant, std430) uniform Push {
 shared uint s_indices[2 * TILE_ITEMS];
 shared uint s_begins[2];
 
-// Whether the element of one index comes before that of another, if they are not in order.
+// Whether the element at one index comes before the element at another, if they are not in order.
 bool comes_before(uint index, uint other) {
 #ifdef FUNCTIONS
     uvec2 elements = uvec2(push.elements);
@@ -134,7 +134,7 @@ void main() {
             }
         }
         barrier();
-        // Where `less` is no order the end may be before the begin, or too far behind it.
+        // Where `less` is no order the end may be before the begin, or too far after it.
         uint a_begin = s_begins[0];
         a_extent = clamp(s_begins[1], a_begin, a_begin + extent) - a_begin;
         uint a = pair + a_begin;

@@ -17,7 +17,7 @@
 // which writes indices.
 //
 // With MAX_WORKGROUPS a workgroup takes the ticket of its next tile while it ranks one, and loads that tile's keys while
-// it stores those of this one. It waits for lower tickets alone, each of whose tiles its workgroup handles before those
+// it stores the keys of this one. It waits for lower tickets alone, each of whose tiles its workgroup handles before those
 // with higher tickets.
 //
 // Dispatch: the workgroups of dispatch_args or more, in any order; surplus workgroups return.
@@ -31,7 +31,7 @@
 // Shared:   the ranking's, HISTOGRAM_WORDS words and 3 words.
 // Pass model: reference::passes::sort::onesweep.
 // Source:   Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; the fallback
-//           is that of Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
+//           is from Smith, Levien and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", SPAA 2025.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

@@ -22,7 +22,7 @@
 // Shared memory: the larger of a tile and of the tables, RADIX words for each subgroup, or twice as many with
 //                SHARED_MASKS; the workgroup scan's, and a word.
 // Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022; lanes match as
-//         in Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are those of CUB's
+//         in Ashkiani et al., "GPU Multisplit", PPoPP 2016; early counts and shared masks are from CUB's
 //         BlockRadixRankMatchEarlyCounts.
 
 #include "common/main_path.glsl"
@@ -51,7 +51,7 @@ uint rank_at(uint i) {
     return PACKED_RANKS ? bitfieldExtract(ranks[i / 2], int(i % 2 * 16), 16) : ranks[i];
 }
 
-// Sets the rank of item `i`, after those of the items before.
+// Sets the rank of item `i`, after the ranks of the items before.
 void set_rank(uint i, uint rank) {
     if (PACKED_RANKS) {
         ranks[i / 2] = i % 2 == 0 ? rank : ranks[i / 2] | rank << 16;
@@ -242,7 +242,7 @@ void count_tile_in_any_order(Digit digit, uint extent) {
     }
 }
 
-// Ranks the keys, of which those of a digit are in any order.
+// Ranks the keys; the keys of a digit are in any order.
 void rank_tile_in_any_order(Digit digit, uint extent) {
     rank_bins();
     FOR_EACH_BIN(k) {

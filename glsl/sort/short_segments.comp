@@ -9,7 +9,7 @@
 // Dispatch: the workgroups of dispatch_args, which may be none; WORKGROUP_SIZE / CLUSTER_LANES segments per
 //           workgroup.
 // Reads:    list, as many segments as dispatch_args counts, of up to CLUSTER_LANES * ITEMS_PER_INVOCATION keys; keys;
-//           values, or null: then a value is its key's index, with begin_mask from that of its segment on;
+//           values, or null: then a value is its key's index, in its segment or with begin_mask in all keys;
 //           dispatch_args.
 // Writes:   sorted, the keys of these segments, unless it is null; sorted_values, as many values (only with
 //           VALUE_WORDS). They may be keys and values.
@@ -76,8 +76,8 @@ bool is_less(Key a, uint a_index, Key b, uint b_index) {
     return mix(is_less(a, b), a_index < b_index, a == b);
 }
 
-// Whether a row may have elements of a segment of `longest`, the longest one of the subgroup. Those of the upper half are skipped
-// together, by a branch of all lanes, which a comparison of each lane's position would not be.
+// Whether a row may have elements of a segment of `longest`, the longest one of the subgroup. Rows of the upper half are
+// skipped together, by a branch of all lanes, which a comparison of each lane's position would not be.
 bool has_row(uint i, uint longest) {
     return i < HALF_ROWS || HALF_ROWS * CLUSTER_LANES < longest;
 }

@@ -8,7 +8,7 @@
 //           dispatch_args counts, of at most a tile each; their keys and values; dispatch_args; indices are masked as in
 //           short_segments.comp.
 // Writes:   sorted, element_count keys, unless it is null; sorted_values, as many values (only with VALUE_WORDS);
-//           with SEGMENTED those of the segments. They may be keys and values.
+//           with SEGMENTED the keys and values of the segments. They may be keys and values.
 // Shared:   the ranking's.
 // Pass model: reference::passes::sort::stable_order, and with SEGMENTED reference::passes::segmented_sort::sort_segments.
 // Source:   each round is a pass as in scatter.comp; CUB's DeviceRadixSort has a kernel for a single tile, too.

@@ -1,5 +1,5 @@
 // Tile scatter: stores a ranked tile to the offsets of its bins. Keys are exchanged through shared memory, in which
-// those of a digit are consecutive, so that stores coalesce.
+// the keys of a digit are consecutive, so that stores coalesce.
 //
 // Without EXCHANGE every invocation scatters its keys from registers: a CPU gains nothing by coalescing.
 
@@ -35,8 +35,8 @@ uint stored_rank(uint i) {
 }
 
 #if VALUE_WORDS > 0
-// Values are stored to the offsets of their keys, as far as these have one word; those of two, and with PACKED_RANKS all,
-// are computed again from the bins, four a word.
+// Values are stored to the offsets of their keys. Offsets of one word are kept; offsets of two words, and with PACKED_RANKS all
+// offsets, are computed again from the bins, four a word.
 const bool KEEPS_OFFSETS = !WIDE_OFFSETS && !PACKED_RANKS;
 
 uint stored_offset[KEEPS_OFFSETS ? ITEMS_PER_INVOCATION : 1];
@@ -46,7 +46,7 @@ uint stored_bin(uint i) {
     return bitfieldExtract(stored_bins[i / 4], int(i % 4 * 8), 8);
 }
 
-// Keeps the offset of item `i`, after those of the items before.
+// Keeps the offset of item `i`, after the offsets of the items before.
 void keep_offset(uint i, uint bin, uint offset) {
     if (KEEPS_OFFSETS) {
         stored_offset[i] = offset;

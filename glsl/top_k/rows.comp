@@ -1,5 +1,5 @@
 // Top-k of each row of few keys, in registers: a cluster of neighbouring lanes holds a row, and ranks its keys by counting. The
-// first k keys in order are the result, and of equal keys those of the lowest index.
+// first k keys in order are the result, and of equal keys, the ones with the lowest indices.
 //
 //   position i * CLUSTER_LANES + l of a row: item i of lane l
 //
@@ -69,8 +69,8 @@ bool is_less(Key a, uint a_index, Key b, uint b_index) {
 
 #include "sort/cluster_counting.glsl"
 
-// The selected keys of lower indices, of item `i`, whose lanes are selected or not; `count` is the number of those of the items
-// before, and then with these. Every lane of the subgroup must call it.
+// The number of selected keys of lower indices, for item `i`, whose lanes are selected or not; `count` is the number of selected
+// keys of the items before, and then with this item's. Every lane of the subgroup must call it.
 uint selected_before(bool is_selected, uint first_lane, inout uint count) {
     uint before = subgroupBallotExclusiveBitCount(subgroupBallot(is_selected));
     uint before_cluster = subgroupShuffle(before, first_lane);

@@ -1,14 +1,14 @@
-// Top-k of each tile of each row: the first k keys in order, and of equal keys those of the lowest index. Rows of more
+// Top-k of each tile of each row: the first k keys in order, and of equal keys, the ones with the lowest indices. Rows of more
 // than one tile take another dispatch, whose rows are the results of this one's tiles.
 //
 //   row:       | tile 0 | tile 1 | … | of equal extents, but for one key
-//   results:   | k keys | k keys | …   in the order of their indices; of the last dispatch also in that of the keys
+//   results:   | k keys | k keys | …   in the order of their indices; of the last dispatch also in the order of the keys
 //
 // Radix select: the histogram of a digit, from the highest on, of the keys that agree with the digits found so far. The
 // digit of key k is found in its prefix sums. The search ends early where the keys of a bin are all selected.
 //
-// With UNEQUAL, rows of the first dispatch are those of row.glsl, of up to value_columns keys. A row has as many tiles as its
-// keys take.
+// With UNEQUAL, the first dispatch takes the rows of row.glsl, of up to value_columns keys. A row has as many tiles as its keys
+// take.
 //
 // Dispatch: row_count * tile_count workgroups.
 // Reads:    keys, row_count rows of column_count keys, or with FUNCTIONS in the first dispatch elements that keys are computed
@@ -67,7 +67,7 @@ layout(push_constant, std430) uniform Push {
     // Tiles of a row.
     uint tile_count;
     uint k;
-    // Behind the others: AMD's driver passes the first constants in registers.
+    // After the others: AMD's driver passes the first constants in registers.
     Words values;
     Words top_values;
     // Columns of the first dispatch, to which indices refer.
@@ -87,7 +87,7 @@ layout(push_constant, std430) uniform Push {
 #include "top_k/slots.glsl"
 
 shared uint s_bins[RADIX];
-// The digit of key k, the keys of lower digits, and those of the digit.
+// The digit of key k, the number of keys of lower digits, and the number of keys of the digit.
 shared uint s_found[3];
 // The positions of the selected keys in the tile, at last the columns of their values, and their orders.
 shared uint s_positions[TOP_ITEMS];
@@ -129,7 +129,7 @@ Key orders[ITEMS_PER_INVOCATION];
 // Bit `i` states that item `i` is a key of the tile.
 uint is_key = 0;
 
-// The keys that are selected for certain, and those of which `equal_count` are, those of the lowest indices.
+// The keys that are selected for certain, and the keys of which `equal_count` are selected, the ones with the lowest indices.
 struct Threshold {
     Key order;
     // The digits that are compared.

@@ -2,12 +2,12 @@
 //
 // Dispatch: row_count * chunk_count workgroups.
 // Reads:    keys, rows of column_count keys, or with FUNCTIONS elements that keys are computed from, and data; sorted, rows of
-//           sorted_count indices of keys in rows of column_count, from that of the row's first one on; indirect_rows, a word,
-//           unless null; values, WORDS_PER_VALUE words for each key, unless null. With UNEQUAL segments and ks, a word for each
-//           row, unless null; with segments rows of key_count keys and values.
+//           sorted_count indices of keys in rows of column_count, from the index of the row's first key on; indirect_rows, a
+//           word, unless null; values, WORDS_PER_VALUE words for each key, unless null. With UNEQUAL segments and ks, a word for
+//           each row, unless null; with segments rows of key_count keys and values.
 // Writes:   top_keys, row_count rows of k keys, unless null; top_indices, as many columns, unless null; all_indices, as
-//           many indices like those of sorted, unless null; top_values, as many values, unless values is null. In slots without a
-//           result keys and values are 0, and indices 2^32 - 1.
+//           many indices like the indices of sorted, unless null; top_values, as many values, unless values is null. In slots
+//           without a result keys and values are 0, and indices 2^32 - 1.
 // Limits:   less than 2^32 keys.
 // Shared:   nothing.
 // Pass model: none; the lines above say the result.

@@ -90,7 +90,7 @@ impl Write for Sink {
     }
 }
 
-/// The exception for an error of a stream; that of a function is itself.
+/// The exception for an error of a stream; an exception that a caller's function raised is returned unchanged.
 fn stream_exception(error: StreamError) -> PyErr {
     match error {
         StreamError::Device(error) => exception(error),

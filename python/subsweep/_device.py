@@ -97,14 +97,14 @@ def devices() -> List[DeviceInfo]:
 def device(selector: Union[int, str, _subsweep.Device]) -> Iterator[_subsweep.Device]:
     """Use another device within a ``with`` block.
 
-    Without one, the device is that of the environment variable ``SUBSWEEP_DEVICE``, else the best one, opened on first use.
+    Without one, the environment variable ``SUBSWEEP_DEVICE`` names the device, else it is the best one, opened on first use.
     A device stays open until the process ends. The choice is a context variable: threads that begin within the block do not
     inherit it.
 
     Parameters
     ----------
     selector : int, str or Device
-        Index in `devices`, part of a name, ``uuid:…`` or ``driver:…``; or a device, such as that of an `Array`.
+        Index in `devices`, part of a name, ``uuid:…`` or ``driver:…``; or a device, such as the device of an `Array`.
 
     Yields
     ------

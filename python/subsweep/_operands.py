@@ -90,12 +90,12 @@ def element(array: Numbers) -> str:
 
 
 def data(array: Numbers) -> Any:
-    """Return the bytes of `array` in C order: those of an Array, a view where it is contiguous, else a copy."""
+    """Return the bytes of `array` in C order: the buffer of an Array, a view where it is contiguous, else a copy."""
     return array.buffer if isinstance(array, Array) else bytes_of(array)
 
 
 def device_of(*operands: Any) -> _subsweep.Device:
-    """Return the device of a call: that of its Arrays, else the one in use."""
+    """Return the device of a call: the device of its Arrays, else the one in use."""
     devices = [operand.device for operand in operands if isinstance(operand, Array)]
     if any(device != devices[0] for device in devices):
         names = " and ".join(device.name for device in devices)
@@ -275,7 +275,7 @@ def row_length(shape: Tuple[int, ...]) -> Optional[int]:
 
 
 def promoted(a: Any, b: Any, names: Tuple[str, str]) -> Tuple[Numbers, Numbers]:
-    """Return both arrays in the common type that numpy's function of the same name takes; that of an Array beside another."""
+    """Return both arrays in the common type that numpy's function of the same name takes, or in the type of the only Array."""
     if isinstance(a, Array) and not isinstance(b, Array):
         return a, converted(host_array(b, names[1]), a.dtype, names[1])
     if isinstance(b, Array) and not isinstance(a, Array):

@@ -70,8 +70,8 @@ def cumsum(
     """Return the cumulative sum along an axis, or the scan by another operator.
 
     Equals ``numpy.cumsum(a, axis, dtype=a.dtype)``, or ``op.accumulate``: the type of `a` is kept, where numpy's default adds
-    integers of up to 32 bits in 64: sums of uint8 are modulo 256. Sums and products of floats are rounded in another order; those
-    of float16 and bfloat16 are computed in float32, and each result is rounded once.
+    integers of up to 32 bits in 64: sums of uint8 are modulo 256. Sums and products of floats are rounded in another order; of
+    float16 and bfloat16 they are computed in float32, and each result is rounded once.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _reduced_axes(array: Numbers, axis: Axes) -> Tuple[int, ...]:
 
 
 def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: np.dtype[Any]) -> Any:
-    """Reduce along axes; the results are of `dtype`, that of `array` or its unpacked one. Those of argminmax are two on a new axis."""
+    """Reduce along axes to `dtype`, the type of `array` or its unpacked type; argminmax has two results, on a new axis."""
     axes = _reduced_axes(array, axis)
     shape = tuple(length for index, length in enumerate(array.shape) if index not in axes)
     kept = tuple(1 if index in axes else length for index, length in enumerate(array.shape))
@@ -219,7 +219,7 @@ def reduce(
 
     Equals ``op.reduce(a, axis, dtype=a.dtype)``, as ``numpy.sum`` and ``numpy.max`` do: the type of `a` is kept, where numpy's
     default adds integers of up to 32 bits in 64: sums of uint8 are modulo 256. Sums and products of floats are rounded in another
-    order, of a fixed tree: they have the same bits on all devices. Those of float16 and bfloat16 are computed in float32, and
+    order, of a fixed tree: they have the same bits on all devices. Of float16 and bfloat16 they are computed in float32, and
     rounded once. Minima and maxima take -0 for less than 0.
 
     Parameters
@@ -289,7 +289,7 @@ def argmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = Fal
 
 
 def argminmax(a: npt.ArrayLike, axis: Optional[int] = None, *, keepdims: bool = False) -> Numbers:
-    """Return the indices of `argmin`, and those of `argmax`, as the two parts of a new first axis.
+    """Return the indices of `argmin` and the indices of `argmax` as the two parts of a new first axis.
 
     Equals ``numpy.stack((numpy.argmin(a, axis), numpy.argmax(a, axis)))``. The device reads `a` once.
 

@@ -155,15 +155,15 @@ def partition(a: npt.ArrayLike, condition: Condition) -> Tuple[Numbers, int]:
 def take(a: npt.ArrayLike, indices: npt.ArrayLike, axis: Optional[int] = None) -> Any:
     """Return the elements, or rows, at indices.
 
-    Equals ``numpy.take(a, indices, axis)``. An index out of bounds is an `IndexError`; those of an Array are not looked at, and give 0
-    out of bounds.
+    Equals ``numpy.take(a, indices, axis)``. An index out of bounds is an `IndexError`; indices in an Array are not checked, and
+    give 0 out of bounds.
 
     Parameters
     ----------
     a : array_like
         Elements of any type.
     indices : array_like of int
-        Indices of any shape; negative ones are from the end. Those of an Array take rows of 1 or 2 bytes, or a multiple of 4.
+        Indices of any shape; negative ones are from the end. Indices in an Array take rows of 1 or 2 bytes, or a multiple of 4.
     axis : int or None, optional
         Axis to take from; by default `a` is taken as one array.
 
@@ -230,7 +230,7 @@ def runs(a: npt.ArrayLike, *, return_index: bool = False, order: Order = "numpy"
     return_index : bool, optional
         Whether to return the index of the first element of each run as well.
     order : {'numpy', 'total'}, optional
-        Order of floats: with 'total' only those of the same bits are equal.
+        Order of floats: with 'total' only floats of the same bits are equal.
 
     Returns
     -------
@@ -275,8 +275,8 @@ def histogram(
     Parameters
     ----------
     a : array_like
-        Numbers, taken as one array. Those of 64 bits are compared as float64, but integers with edges that are integers as such,
-        by a search and a count.
+        Numbers, taken as one array. Numbers of 64 bits are compared as float64, but integers with edges that are integers are
+        compared as integers, by a search and a count.
     bins : int, str or array_like, optional
         Number of bins of equal widths, up to 65,536; a rule of ``numpy.histogram_bin_edges``; or the edges.
     range : (float, float), optional

@@ -124,9 +124,9 @@ def sort(
     descending : bool, optional
         The greatest first, in numpy's order NaNs before all; equal elements keep their order.
     order : {'numpy', 'total'}, optional
-        Order of floats. 'total' is that of IEEE 754's totalOrder: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
+        Order of floats. 'total' is IEEE 754's totalOrder: negative NaNs, -inf, …, -0, 0, …, inf, positive NaNs.
     by : str or sequence of str, optional
-        Of a structured array, of one dimension: the fields to sort by, the first of them first, and ``'-b'`` for those of field
+        Of a structured array, of one dimension: the fields to sort by, the first of them first, and ``'-b'`` for field
         ``b`` with the greatest first. Up to 8 fields, together up to 16 bytes; by default all. Structures that are equal in
         these keep their order, as by ``numpy.lexsort``, while ``numpy.sort(a, order=by)`` goes on with the other fields.
 
@@ -162,7 +162,7 @@ def argsort(
 ) -> Numbers:
     """Return the indices that sort an array.
 
-    Equals ``numpy.argsort(a, axis, kind='stable')``. Parameters are those of `sort`.
+    Equals ``numpy.argsort(a, axis, kind='stable')``. Parameters are as in `sort`.
 
     Returns
     -------
@@ -309,7 +309,7 @@ def segmented_argsort(
 ) -> Numbers:
     """Return the indices, into all of `a`, that sort each segment by itself.
 
-    Parameters are those of `segmented_sort`, without values.
+    Parameters are as in `segmented_sort`, without values.
 
     Returns
     -------
@@ -346,7 +346,7 @@ def topk(
 ) -> Tuple[Numbers, Numbers]:
     """Return the `k` largest or smallest elements along an axis, and their indices.
 
-    Of equal elements that of the lowest index comes first. In numpy's order NaN is greater than all numbers.
+    Of equal elements the element of the lowest index comes first. In numpy's order NaN is greater than all numbers.
 
     Parameters
     ----------
@@ -477,7 +477,7 @@ def searchsorted(
     side : {'left', 'right'}, optional
         Before the elements that equal a needle, or after them.
     sorter : array_like of int, optional
-        Indices that sort `a` of one dimension, such as those of `argsort`.
+        Indices that sort `a` of one dimension, such as the result of `argsort`.
     order : optional
         As in `sort`.
 
@@ -528,8 +528,8 @@ def merge(
 ) -> Any:
     """Merge two sorted arrays into one.
 
-    Equals ``numpy.sort(numpy.concatenate((a, b)), kind='stable')``: of equal elements those of `a` come first. That both are
-    sorted is not checked; otherwise the result has some of their elements in an unspecified order.
+    Equals ``numpy.sort(numpy.concatenate((a, b)), kind='stable')``: of equal elements the elements of `a` come first. That both
+    are sorted is not checked; otherwise the result has some of their elements in an unspecified order.
 
     Parameters
     ----------

@@ -218,8 +218,8 @@ def cumsum_stream(
 def reduce_stream(blocks: Iterable[npt.ArrayLike], op: Op = "add") -> Any:
     """Reduce the numbers of blocks by an operator.
 
-    Sums and products of floats are of each block, as `reduce` has them, and then of these in their order; those of float16 and
-    bfloat16 are all computed in float32, and rounded once.
+    Sums and products of floats are of each block, as `reduce` has them, and then of these in their order. Of float16 and
+    bfloat16 they are all computed in float32, and rounded once.
 
     Parameters
     ----------

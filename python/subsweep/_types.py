@@ -24,7 +24,7 @@ def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """Return numpy's letter for what a type is: that of bfloat16 is of no kind there, and here of floats."""
+    """Return numpy's letter for the kind of a type; bfloat16 has no kind in numpy, and here is a float."""
     return "f" if _is_bfloat16(dtype) else dtype.kind
 
 

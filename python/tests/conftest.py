@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import subsweep
 
-#: Types of 8 and 16 bits, with which the device computes as with those of 32.
+#: Types of 8 and 16 bits, with which the device computes as with types of 32 bits.
 PACKED = [np.uint8, np.int8, np.uint16, np.int16, np.float16]
 TYPES = [np.uint32, np.int32, np.float32, np.uint64, np.int64, np.float64, *PACKED]
 SIZES = [0, 1, 2, 1000, 65537, 2**19 + 3]

@@ -1,4 +1,4 @@
-"""Arrays on a device: results are those of the host's arrays, and stay there."""
+"""Arrays on a device: results equal the results of the host's arrays, and stay on the device."""
 
 import os
 import pickle

@@ -9,7 +9,7 @@ from conftest import argsorted, assert_same, random_array, ranked
 @pytest.fixture(params=[10, 3000, 70_000])
 def floats(request):
     """Floats of each type with many that are equal, special ones among them."""
-    # Plans of float16 compute as those of float32: one size is enough.
+    # Plans of float16 compute as plans of float32: one size is enough.
     types = [np.float16, np.float32, np.float64] if request.param == 3000 else [np.float32, np.float64]
     return [random_array(dtype, request.param, few=True, special=True) for dtype in types]
 

@@ -1,4 +1,4 @@
-"""Elements of 8 and 16 bits: what of them is not that of other types."""
+"""Elements of 8 and 16 bits: where they differ from elements of other types."""
 
 import io
 import sys

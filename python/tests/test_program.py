@@ -1,6 +1,6 @@
 """Random commands of the program ``subsweep``, of all types, against numpy.
 
-``SUBSWEEP_COMMANDS`` is their number for each type, and ``SUBSWEEP_PROGRAM`` the program, if it is not that of the package.
+``SUBSWEEP_COMMANDS`` is their number for each type, and ``SUBSWEEP_PROGRAM`` the program, if it is not the package's program.
 """
 
 import os
@@ -47,7 +47,7 @@ class Program:
         return self.size() if self.chance() else (int(self.rng.integers(1, 300)), int(self.rng.integers(1, columns + 1)))
 
     def array(self, shape, **options):
-        """Random numbers of the type; those of bfloat16 have the bits of the first half of a float32."""
+        """Random numbers of the type; numbers of bfloat16 have the bits of the first half of a float32."""
         if self.dtype.name != "bfloat16":
             return random_array(self.dtype, shape, self.seed(), **options)
         wide = random_array(np.float32, shape, self.seed(), **options)
@@ -94,7 +94,7 @@ def load(path, dtype):
 
 
 def order_of(p, a, order, descending):
-    """The indices that sort an array, in total order those of its bits."""
+    """The indices that sort an array, in total order by its bits."""
     if order == "total" and p.dtype.name == "bfloat16":
         # The numbers of float32 that begin with these bits have their order.
         a = (np.asarray(a.view(np.uint16), np.uint32) << 16).view(np.float32)

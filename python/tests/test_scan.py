@@ -196,7 +196,7 @@ def test_reduce_by_key(dtype, size, order):
         for kind in (np.asarray, subsweep.Array):
             got = subsweep.reduce_by_key(kind(keys), kind(values), ufunc, order=order)
             assert_same(got[0], keys[heads])
-            # Zeros of both signs are equal, and that of a minimum or a sum is another in numpy.
+            # Zeros of both signs are equal, and a minimum or a sum in numpy may be the zero of the other sign.
             assert_same(np.asarray(got[1]) + values.dtype.type(0), results + values.dtype.type(0))
             assert all(isinstance(part, subsweep.Array) == (kind is subsweep.Array) for part in got)
 
@@ -210,7 +210,7 @@ def test_reduce_by_keys_of_another_type(dtype, key):
         unique, sums = subsweep.reduce_by_key(keys, values)
         assert_same(unique, keys[heads])
         assert_same(sums, exact(lambda a, **options: np.add.reduceat(a, heads, 0, **options), values))
-    # Of sorted keys the runs are those of numpy.unique.
+    # The runs of sorted keys are the elements of numpy.unique.
     assert_same(unique, np.unique(keys, return_index=True)[0] if keys.dtype.kind != "f" else unique)
 
 

@@ -27,7 +27,7 @@ pub struct SubsweepDeviceCreateInfo {
     /// sizeof(SubsweepDeviceCreateInfo).
     pub struct_size: u32,
     /// The features that `device` was created with, and no others: Vulkan offers no query for them. After
-    /// subsweep_requirements_merge_features these are those of subsweep_requirements_features.
+    /// subsweep_requirements_merge_features these are the features that subsweep_requirements_features returns.
     pub features: SubsweepFeatureFlags,
     /// The loader's vkGetInstanceProcAddr. All Vulkan functions are loaded through it.
     pub get_instance_proc_addr: PFN_vkGetInstanceProcAddr,
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn subsweep_device_create(
 }
 
 /// # Safety
-/// Those of [`subsweep_device_create`].
+/// The conditions of [`subsweep_device_create`].
 unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
     let enabled = enabled_features(info.features)?;
     // SAFETY: as the caller promises.

@@ -73,7 +73,7 @@ pub unsafe extern "C" fn subsweep_gpu_name(gpu: *const SubsweepGpu) -> *const c_
 
 /// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
 /// for keys alone. Always in place, whatever the form of memory in `info->flags`. An argsort only reads its keys.
-/// With `info->row_length` each row of so many keys is sorted by itself, and `count` is that of all keys.
+/// With `info->row_length` each row of so many keys is sorted by itself, and `count` is the number of all keys.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -201,7 +201,7 @@ unsafe fn run<I: Versioned>(
     result(|| unsafe { body(&borrow(gpu, "gpu")?.gpu, &read(info)?) })
 }
 
-/// Size of an element, bytes; of a caller's functions that of a word.
+/// Size of an element, bytes; for a caller's functions the size of a word.
 fn element_size(element: Option<ElementType>) -> u64 {
     element.map_or(4, ElementType::size) as u64
 }

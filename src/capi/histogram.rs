@@ -56,7 +56,7 @@ pub struct SubsweepHistogramInfo {
     pub edges: SubsweepAddressRange,
     /// With SUBSWEEP_HISTOGRAM_WEIGHTED_BIT in the plan the weight of each value, uint32_t or int32_t. Otherwise 0.
     pub weights: SubsweepAddressRange,
-    /// The counts, uint32_t, or sums of weights: all bins of the first column, then those of the next.
+    /// The counts, uint32_t, or sums of weights: all bins of the first column, then the bins of the next.
     pub counts: SubsweepAddressRange,
     /// Scratch, as subsweep_plan_scratch_requirements says.
     pub scratch: SubsweepBufferRange,
@@ -76,7 +76,7 @@ impl Exported for Histogram {
 }
 
 /// Computes the edges of `bin_count` bins of equal widths from `low` to `high` for values of `element_type`, in host
-/// memory: those of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
+/// memory: the edges of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
 /// numbers of 4 bytes, of types of 64 bits of 8.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for 0 or more than 65,536 bins, a range that is empty, not finite, or too

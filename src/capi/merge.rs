@@ -72,7 +72,7 @@ impl Exported for Merge {
     const OTHER: &'static str = "the plan is not of a merge";
 
     fn max(count: u64, _: u64) -> (u64, u64) {
-        // The scratch of any division: of 8 and 16 bits that of two arrays, each rounded up.
+        // The scratch of any division: for 8 and 16 bits the scratch of two arrays, each rounded up.
         (count, count.min(1))
     }
 
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn subsweep_merge_plan_create(
 /// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in
 ///    both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order; no other
 ///    memory is accessed.
-/// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
-///    keep their order. The count of the result is the sum of both counts, and is not written.
+/// 5. Result: in the destinations, in the order of a sort; of equal keys the keys of `a` come first, and the keys
+///    of each array keep their order. The count of the result is the sum of both counts, and is not written.
 ///
 /// # Safety
 /// As at the top of the header.

@@ -157,9 +157,9 @@ pub unsafe extern "C" fn subsweep_plan_destroy(plan: *mut SubsweepPlan) {
 }
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to `max_segment_count` segments.
-/// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. Those
-/// of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16 bits on a
-/// device that does not store such.
+/// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. The
+/// elements of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16
+/// bits on a device that does not store such.
 /// Other plans ignore `max_segment_count`.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.

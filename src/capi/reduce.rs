@@ -61,7 +61,7 @@ pub struct SubsweepReducePlanCreateInfo {
     /// What has a result each.
     pub runs: SubsweepReduceRuns,
     /// Elements of a row of a table that is reduced along its rows, each of which has a result; 0 to reduce columns. The
-    /// count of a recording is then that of all elements. With a column_count of 1, and without runs.
+    /// count of a recording is then the number of all elements. With a column_count of 1, and without runs.
     pub row_length: u32,
     /// Functions whose identity and combine reduce elements of their own, in place of element_type and scan_operator; 0 for
     /// none.
@@ -79,7 +79,7 @@ pub struct SubsweepReduceInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// The count of rows; with row_length in the plan that of all elements.
+    /// The count of rows; with row_length in the plan the count of all elements.
     pub count: SubsweepCount,
     /// The rows to reduce.
     pub source: SubsweepAddressRange,

@@ -76,7 +76,7 @@ impl SubsweepRequirements {
     /// Whether the chain of `info` already points into these requirements.
     ///
     /// # Safety
-    /// All structures that `info` chains are alive, except those of these requirements.
+    /// All structures that `info` chains are alive, except the structures of these requirements.
     unsafe fn is_merged_into(&self, info: &VkDeviceCreateInfo<'_>) -> bool {
         let begin = (&raw const *self).addr();
         let own = begin..begin + size_of::<Self>();

@@ -7,7 +7,7 @@ use crate::run_length::{RunLength, RunLengthBuffers, RunLengthConfig};
 pub type SubsweepRunLengthCoding = u32;
 /// The value and the number of elements of each run of equal elements.
 pub const SUBSWEEP_RUN_LENGTH_ENCODE: SubsweepRunLengthCoding = 0;
-/// Those of runs of more than one element, and their offsets.
+/// The value, the number of elements and the offset of each run of more than one element.
 pub const SUBSWEEP_RUN_LENGTH_ENCODE_NON_TRIVIAL: SubsweepRunLengthCoding = 1;
 /// The elements of runs.
 pub const SUBSWEEP_RUN_LENGTH_DECODE: SubsweepRunLengthCoding = 2;
@@ -94,10 +94,10 @@ fn config(info: &SubsweepRunLengthPlanCreateInfo) -> Result<RunLengthConfig> {
 /// Creates a run-length plan.
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
-/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
-/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element; with large counts, on every
-/// device, that of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and that of a scan of
-/// these.
+/// elsewhere the scratch of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
+/// non-trivial runs the scratch of another selection, 80 bytes, and 4 more for each element; with large counts, on every
+/// device, the scratch of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and the scratch
+/// of a scan of these.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding, and for what large counts do not go with.
 ///

@@ -13,7 +13,7 @@ pub struct SubsweepScanInfo {
     pub struct_size: u32,
     /// 0.
     pub flags: u32,
-    /// The count of rows; with row_length in the plan that of all elements.
+    /// The count of rows; with row_length in the plan the count of all elements.
     pub count: SubsweepCount,
     /// The rows to scan.
     pub source: SubsweepAddressRange,
@@ -31,7 +31,7 @@ pub struct SubsweepScanInfo {
     /// int32_t or float, at a multiple of 4 bytes, read
     /// only during the call. Null if the initial value is on the device, or if there is none.
     pub initial_on_host: *const c_void,
-    /// Bytes at `initial_on_host`: those of a row.
+    /// Bytes at `initial_on_host`: the size of a row.
     pub initial_on_host_size: usize,
     /// For a plan with functions: what they read besides; 0 if they read nothing.
     pub functions_data: SubsweepAddressRange,

@@ -25,7 +25,7 @@ pub const SUBSWEEP_SCAN_DIRECTION_REVERSE: SubsweepScanDirection = 1;
 
 /// The operator that combines elements: one of SUBSWEEP_SCAN_OPERATOR_....
 pub type SubsweepScanOperator = u32;
-/// The sum; of integers modulo 2^8 to 2^64, as many bits as they have, those of 8 and 16 bits 2^32 with
+/// The sum; of integers modulo 2^8 to 2^64, as many bits as they have; of 8 and 16 bits modulo 2^32 with
 /// SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT or SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT. Identity 0. Sums of non-negative floats may
 /// decrease, unless SUBSWEEP_SCAN_MONOTONE_BIT is set.
 pub const SUBSWEEP_SCAN_OPERATOR_ADD: SubsweepScanOperator = 0;
@@ -100,7 +100,7 @@ pub struct SubsweepScanPlanCreateInfo {
     /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     pub algorithm: *const c_char,
     /// Elements of a row of a table that is scanned along its rows, as segments of so many elements; 0 to scan down
-    /// the columns. The count of a recording is then that of all elements. Not with segments_by. Pipelines are for one
+    /// the columns. The count of a recording is then the number of all elements. Not with segments_by. Pipelines are for one
     /// length: each other length compiles its own.
     pub row_length: u32,
     /// Functions whose identity and combine scan elements of their own, in place of element_type and scan_operator; 0 for

@@ -76,8 +76,8 @@ impl Exported for Search {
 
 /// Creates a search plan.
 ///
-/// Scratch: none, or 32 bytes with indirect counts, which only that of needles uses; more for types of 8 and 16 bits on a device
-/// that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
+/// Scratch: none, or 32 bytes with indirect counts, which only the count of needles uses; more for types of 8 and 16 bits on a
+/// device that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
 /// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.

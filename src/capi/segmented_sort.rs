@@ -13,7 +13,7 @@ pub struct SubsweepSegmentedSortInfo {
     pub flags: u32,
     /// The count of keys.
     pub count: SubsweepCount,
-    /// The count of segments; with row_length in the plan that of rows, of which as many are sorted as `count` keys fill.
+    /// The count of segments; with row_length in the plan the count of rows, of which as many are sorted as `count` keys fill.
     pub segment_count: SubsweepCount,
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     pub keys: SubsweepAddressRange,

@@ -14,7 +14,7 @@ pub const SUBSWEEP_SELECT_BY_FLAGS32: SubsweepSelectBy = 1;
 pub const SUBSWEEP_SELECT_BY_COMPARISON: SubsweepSelectBy = 2;
 /// The first of each run of equal elements.
 pub const SUBSWEEP_SELECT_BY_UNIQUE: SubsweepSelectBy = 3;
-/// The function keep of `functions`; their element is that of the selection.
+/// The function keep of `functions`, which also define the element of the selection.
 pub const SUBSWEEP_SELECT_BY_FUNCTION: SubsweepSelectBy = 4;
 
 /// A comparison of an element x with one operand, or the two of a range: one of SUBSWEEP_COMPARISON_.... Floats
@@ -68,8 +68,8 @@ pub struct SubsweepSelectPlanCreateInfo {
     pub words_per_element: u32,
     /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
     pub words_per_value: u32,
-    /// Parts of the result: 0 or 1 for a selection; 2 for a partition, with the elements that are not selected behind
-    /// the others; 3, of comparisons, for a partition in three.
+    /// Parts of the result: 0 or 1 for a selection; 2 for a partition, in which the elements that are not selected
+    /// follow the others; 3, of comparisons, for a partition in three.
     pub part_count: u32,
     /// The comparison of SUBSWEEP_SELECT_BY_COMPARISON.
     pub comparison: SubsweepComparison,
@@ -209,10 +209,10 @@ pub unsafe extern "C" fn subsweep_select_plan_create(
 ///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
 ///    indirect count takes more dispatches.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_counts`.
-/// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
-///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
+/// 5. Result: the selected elements, values and indices, in order, followed by the other parts; the counts are
+///    in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that do not match the comparisons.
 ///
 /// # Safety
 /// As at the top of the header.

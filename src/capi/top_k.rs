@@ -21,7 +21,7 @@ pub const SUBSWEEP_TOP_K_TOTAL_ORDER_BIT: SubsweepTopKFlags = 32;
 
 /// Rows of unequal lengths, of up to column_count keys, which begin at `segments`. A row of fewer than k keys has as many
 /// results, and in the other slots of its k are keys and values of 0, and indices of 2^32 - 1; longer rows are cut
-/// off. Scratch is that of rows of column_count keys.
+/// off. Scratch is as for rows of column_count keys.
 pub const SUBSWEEP_TOP_K_SEGMENTS_BIT: SubsweepTopKFlags = 64;
 /// A k of its own for each row, in `ks`, of which none is greater than k: likewise.
 pub const SUBSWEEP_TOP_K_OWN_K_BIT: SubsweepTopKFlags = 128;
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn subsweep_top_k_plan_create(
 /// Records the top-k of `info->count` rows.
 ///
 /// 2. Memory: ranges are as large as count, columns and k require, and `source` with segments as all rows are.
-/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
+/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys the key of the lowest index,
 ///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. The same on every device.
 ///
 /// # Safety

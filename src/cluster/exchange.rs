@@ -14,7 +14,7 @@ pub(super) struct Sent {
     pub(super) message_count: u64,
 }
 
-/// An array whose parts go to the ranks: words of `sent` to each, in their order, and those of `received` from each.
+/// An array whose parts go to the ranks: the words of `sent[r]` go to rank r, and the words of `received[r]` come from it.
 pub(super) struct Array<'a> {
     pub(super) words: &'a [u32],
     pub(super) sent: Vec<Range<usize>>,

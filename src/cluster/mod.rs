@@ -42,7 +42,7 @@ pub struct Cluster<'a> {
 /// Errors of a cluster, on every rank.
 #[derive(Debug, thiserror::Error)]
 pub enum ClusterError {
-    /// That of this rank.
+    /// An error of this rank.
     #[error(transparent)]
     Local(#[from] StreamError),
     /// Another rank has failed; this is the lowest that has.
@@ -141,7 +141,7 @@ pub fn first_failed(communicator: &(impl Communicator + ?Sized), has_failed: boo
     (first != Rank::MAX).then_some(first)
 }
 
-/// The rank among those of the same node, by which each takes a device of its own. Collective.
+/// The rank among the ranks of the same node, by which each takes a device of its own. Collective.
 pub fn rank_on_node(communicator: &(impl Communicator + ?Sized)) -> usize {
     communicator.split_shared(communicator.rank()).rank() as usize
 }

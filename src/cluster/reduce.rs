@@ -50,7 +50,7 @@ macro_rules! whole_numbers {
     };
 }
 
-/// Sums and products of f32 are rounded once, from those of f64. Minimum and maximum are in the order of `total_cmp`, and of a
+/// Sums and products of f32 are computed in f64 and rounded once. Minimum and maximum are in the order of `total_cmp`, and of a
 /// NaN the one that `glsl/operator/words32.glsl` makes.
 macro_rules! floats {
     ($rows:ident, $operator:ident, $number:ident of $bits:ident) => {
@@ -79,7 +79,7 @@ impl<R: Read> Rows<'_, R> {
     /// Reduces all rows to one, as words.
     ///
     /// # Errors
-    /// Those of reading; of kind `UnexpectedEof` if the rows end within one.
+    /// Errors of reading; an error of kind `UnexpectedEof` if the rows end within one.
     pub(super) fn reduced(self, operator: ScanOperator, element: ElementType) -> io::Result<Vec<u32>> {
         match element {
             ElementType::U32 => whole_numbers!(self, operator, u32),

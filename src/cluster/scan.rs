@@ -40,7 +40,7 @@ pub struct ScanTimes {
 }
 
 impl Cluster<'_> {
-    /// Scans the rows of all ranks as if they were one table: those of rank 0, then those of rank 1, and so on; `result` is as
+    /// Scans the rows of all ranks as if they were one table: the rows of rank 0, then of rank 1, and so on; `result` is as
     /// long as `rows`. Integers, minima and maxima do not depend on the number of ranks. Sums and products of floats do, as a
     /// rank begins with the sum of the rows before it; they are the same in every run.
     ///
@@ -76,11 +76,11 @@ impl Cluster<'_> {
         self.scan_stream(config, slice, Cursor::new(rows), Cursor::new(result))
     }
 
-    /// As [`Self::scan`], from `source`, whose first byte is that of this rank's rows, to `sink`, likewise, in constant
-    /// memory. The source is read twice, unless no other rank needs the total of its rows.
+    /// As [`Self::scan`], from `source` to `sink` in constant memory. Both begin at the first row of this rank.
+    /// The source is read twice, unless no other rank needs the total of its rows.
     ///
     /// # Errors
-    /// Those of [`Self::scan`].
+    /// Errors of [`Self::scan`].
     pub fn scan_stream(
         &self,
         config: ScanConfig,
@@ -136,7 +136,7 @@ impl Cluster<'_> {
     /// ranks cross host memory: the device scans twice.
     ///
     /// # Errors
-    /// Those of [`Gpu::plan`](crate::headless::Gpu::plan) and [`Gpu::submit`](crate::headless::Gpu::submit);
+    /// Errors of [`Gpu::plan`](crate::headless::Gpu::plan) and [`Gpu::submit`](crate::headless::Gpu::submit);
     /// [`Error::Unsupported`] for segments; [`Error::RangeTooSmall`], [`Error::ForeignDevice`]; [`ClusterError::Remote`].
     pub fn scan_buffers(
         &self,

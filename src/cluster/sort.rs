@@ -24,7 +24,7 @@ pub struct SortTraffic {
     pub sent_size: u64,
     /// Messages that have carried them.
     pub message_count: u64,
-    /// Keys that this rank has got, those of its own included.
+    /// Keys that this rank has received, its own included.
     pub received_count: u64,
     /// Rounds of counting that have found the splitters.
     pub round_count: u32,
@@ -50,7 +50,7 @@ pub enum Indices {
 }
 
 impl Cluster<'_> {
-    /// Sorts the keys of all ranks in place: those of rank 0, then those of rank 1, and so on, as if they were one array. Each
+    /// Sorts the keys of all ranks in place, as if they were one array: the keys of rank 0, then of rank 1, and so on. Each
     /// rank keeps as many as it had. Stable; the result does not depend on the number of ranks. The form of the
     /// configuration has no effect. On error `keys` is undefined.
     ///
@@ -66,7 +66,7 @@ impl Cluster<'_> {
     /// alone.
     ///
     /// # Errors
-    /// Those of [`Self::sort`]; [`Error::Unsupported`] for an argsort.
+    /// Errors of [`Self::sort`]; [`Error::Unsupported`] for an argsort.
     pub fn sort_words(
         &self,
         config: SortConfig,
@@ -87,11 +87,11 @@ impl Cluster<'_> {
         self.merge_all(config, keys, values, traffic)
     }
 
-    /// As [`Self::sort`], and returns the index that each key had among those of all ranks. For an argsort or keys with
+    /// As [`Self::sort`], and returns the index that each key had among the keys of all ranks. For an argsort or keys with
     /// indices; both sort `keys` as well.
     ///
     /// # Errors
-    /// Those of [`Self::sort`]; [`Error::Unsupported`] for another configuration.
+    /// Errors of [`Self::sort`]; [`Error::Unsupported`] for another configuration.
     pub fn sort_with_indices(
         &self,
         config: SortConfig,
@@ -129,7 +129,7 @@ impl Cluster<'_> {
     /// memory twice, to be exchanged. On error the buffers are undefined.
     ///
     /// # Errors
-    /// Those of [`Self::sort_words`]; [`Error::RangeTooSmall`], [`Error::ForeignDevice`].
+    /// Errors of [`Self::sort_words`]; [`Error::RangeTooSmall`], [`Error::ForeignDevice`].
     pub fn sort_buffers(
         &self,
         config: SortConfig,

@@ -2,7 +2,7 @@
 //!
 //! A splitter is the position in the order of all keys at which a rank's result begins. Its key is found from the highest
 //! digit to the lowest: every rank counts its keys below each candidate, and the sums give the digit. Keys that are equal to
-//! it are divided by rank, and then by index, so that the result is that of a stable sort.
+//! it are divided by rank, and then by index, so that the sort is stable.
 //!
 //! Kalé and Krishnan, "A comparison based parallel sorting algorithm", ICPP 1993, refine splitters by counting likewise.
 

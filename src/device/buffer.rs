@@ -82,7 +82,7 @@ pub struct BufferRange {
     pub offset: u64,
     /// Size, bytes.
     pub size: u64,
-    /// Device address of the first byte of the range: that of the buffer plus `offset`.
+    /// Device address of the first byte of the range: the address of the buffer plus `offset`.
     pub address: vk::DeviceAddress,
     /// Usage flags that the buffer was created with. Vulkan has no query for them.
     pub usage: vk::BufferUsageFlags,
@@ -154,7 +154,7 @@ impl Buffer {
     /// Creates a buffer of `size` bytes, not bound to memory. A size of 0 is treated as 4.
     ///
     /// # Errors
-    /// Those of `vkCreateBuffer`.
+    /// Errors of `vkCreateBuffer`.
     pub fn new(device: &Device, size: u64, usage: vk::BufferUsageFlags) -> Result<Self> {
         // SAFETY: there are no families.
         unsafe { Self::shared(device, size, usage, vk::BufferCreateFlags::empty(), &[]) }
@@ -201,7 +201,7 @@ impl Buffer {
     /// Binds memory, and queries the device address if the usage includes `SHADER_DEVICE_ADDRESS`.
     ///
     /// # Errors
-    /// Those of `vkBindBufferMemory`.
+    /// Errors of `vkBindBufferMemory`.
     ///
     /// # Safety
     /// Nothing is bound yet; `memory` is of this device, meets [`Self::memory_requirements`] at `offset`, was

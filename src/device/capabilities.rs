@@ -49,11 +49,11 @@ pub struct Capabilities {
     pub max_storage_buffer_range: u64,
     /// Nanoseconds of one timestamp tick; 0 if the device has no timestamps.
     pub timestamp_period_ns: f32,
-    /// Numbers of policies in place of those of the tables: none, unless `tuning::with_shape` has set them.
+    /// Numbers of policies, in place of the numbers of the tables: none, unless `tuning::with_shape` has set them.
     pub tuned: Vec<TunedNumber>,
 }
 
-/// A number of a policy, in place of that of a table.
+/// A number of a policy, in place of the number of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TunedNumber {
     /// The kernels that are tuned together, by name.
@@ -221,7 +221,7 @@ impl Capabilities {
     /// The largest subgroup size that a pipeline with the required size `asked` can run at.
     ///
     /// # Errors
-    /// Those of [`Self::requested_subgroup_size`].
+    /// Errors of [`Self::requested_subgroup_size`].
     pub(crate) fn widest_subgroup(&self, asked: Option<u32>, workgroup_size: u32) -> Result<u32> {
         self.requested_subgroup_size(asked, workgroup_size)?;
         Ok(asked.unwrap_or(self.max_subgroup_size))

@@ -96,7 +96,7 @@ impl FeatureChain {
     /// Enables the features in the structures from `next` on.
     ///
     /// # Safety
-    /// Those of [`Self::merge_into`].
+    /// The conditions of [`Self::merge_into`] hold.
     unsafe fn merge_into_chain(&self, mut next: *mut c_void) -> Found {
         let EnabledFeatures {
             buffer_device_address,

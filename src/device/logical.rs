@@ -64,7 +64,7 @@ impl Device {
     /// Creates a device with its queues, destroyed when the last clone is dropped.
     ///
     /// # Errors
-    /// Those of `vkCreateDevice` and `vkCreatePipelineCache`.
+    /// Errors of `vkCreateDevice` and `vkCreatePipelineCache`.
     ///
     /// # Safety
     /// `instance` outlives the device (held by `keep_alive`, for example) and was created for Vulkan 1.2 or later.
@@ -171,7 +171,7 @@ impl Device {
     /// Data of the pipeline cache, for [`OpenOptions::pipeline_cache_data`].
     ///
     /// # Errors
-    /// Those of `vkGetPipelineCacheData`.
+    /// Errors of `vkGetPipelineCacheData`.
     pub fn pipeline_cache_data(&self) -> Result<Vec<u8>> {
         if self.inner.pipeline_cache == vk::PipelineCache::null() {
             return Ok(Vec::new());

@@ -99,7 +99,7 @@ impl<'d> Recorder<'d> {
     /// Records the commands of a plan under its name. Plans nest up to four deep.
     ///
     /// # Errors
-    /// Those of `record`.
+    /// Errors of `record`.
     ///
     /// # Panics
     /// If plans nest deeper.

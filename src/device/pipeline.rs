@@ -73,7 +73,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// [`Error::PolicyExceedsLimits`] and [`Error::InvalidPolicy`] if the device does not support the workgroup size or
-    /// the required subgroup size; those of `vkCreateComputePipelines`.
+    /// the required subgroup size; the errors of `vkCreateComputePipelines`.
     ///
     /// # Panics
     /// If the kernel does not have one of the constants.
@@ -87,7 +87,7 @@ impl Pipeline {
     /// [`Self::compile_all`].
     ///
     /// # Errors
-    /// Those of [`Self::new`] without those of `vkCreateComputePipelines`.
+    /// Errors of [`Self::new`], except the errors of `vkCreateComputePipelines`.
     ///
     /// # Panics
     /// As [`Self::new`].
@@ -125,7 +125,7 @@ impl Pipeline {
     /// Compiles the pipelines that are not compiled yet, on up to [`Device::pipeline_threads`] threads.
     ///
     /// # Errors
-    /// That of the first pipeline, in their order, that fails to compile.
+    /// The error of the first pipeline, in their order, that fails to compile.
     #[doc(hidden)]
     pub fn compile_all<'p>(device: &Device, pipelines: impl IntoIterator<Item = &'p Self>) -> Result<()> {
         let missing: Vec<_> =

@@ -110,7 +110,7 @@ pub mod push {
             }
 
             $(#[$attribute])*
-            // SAFETY: the fields are those of the kernels' blocks, where the build has found each at its natural alignment.
+            // SAFETY: the fields are the members of the kernels' blocks, where the build has found each at its natural alignment.
             unsafe impl PushConstants for $name {
                 const FAMILIES: &'static [&'static kernels::Family] = &[$(&kernels::$family),+];
 

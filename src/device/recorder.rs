@@ -125,7 +125,7 @@ impl<'d> Recorder<'d> {
     /// queue, so barriers order commands across them.
     ///
     /// # Safety
-    /// Those of [`Self::new`], for every command buffer that `budget` returns, until it fails. The device was opened
+    /// The conditions of [`Self::new`] hold for every command buffer that `budget` returns, until it fails. The device was opened
     /// with [`OpenOptions::splits_dispatches`](super::OpenOptions).
     #[cfg(feature = "headless")]
     pub(crate) unsafe fn paced(
@@ -179,7 +179,7 @@ impl<'d> Recorder<'d> {
     /// Leaves the compute pipeline and its push constants bound.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`] if the count exceeds the product of the device's limits of two dimensions; those of
+    /// [`Error::TooManyElements`] if the count exceeds the product of the device's limits of two dimensions; the errors of
     /// the submission of earlier commands, where the recording is split.
     ///
     /// # Panics
@@ -236,7 +236,7 @@ impl<'d> Recorder<'d> {
     /// Leaves the compute pipeline and its push constants bound.
     ///
     /// # Errors
-    /// Those of the submission of earlier commands, where the recording is split. The dispatch itself is not.
+    /// Errors of the submission of earlier commands, where the recording is split. The dispatch itself is not.
     ///
     /// # Panics
     /// If the block is not of the pipeline's kernel, or `workgroups` is not 12 bytes at a multiple of 4.

@@ -45,7 +45,7 @@ impl SelfTest {
     /// Creates the pipeline.
     ///
     /// # Errors
-    /// Those of [`Pipeline::new`].
+    /// Errors of [`Pipeline::new`].
     pub fn new(device: &Device) -> Result<Self> {
         let capabilities = device.capabilities();
         let lanes = capabilities.subgroup_size;
@@ -75,7 +75,7 @@ impl SelfTest {
     /// As [`Self::cmd_record`], with a recorder of the caller. The conditions of [`Recorder::new`] apply.
     ///
     /// # Errors
-    /// Those of `cmd_record`; those of [`Recorder::dispatch`].
+    /// Errors of `cmd_record` and [`Recorder::dispatch`].
     pub fn record(&self, recorder: &mut Recorder<'_>, verdict: BufferRange) -> Result<()> {
         verdict.addresses().prefix("the verdict", Self::SIZE)?.aligned("the verdict", 4)?;
         let verdict = verdict.slice(0, Self::SIZE);

@@ -53,7 +53,7 @@ impl Pipeline {
     /// # Errors
     /// [`Error::Unsupported`] if the device was not created with
     /// [`DeviceRequirements::with_pipeline_statistics`](super::DeviceRequirements::with_pipeline_statistics), or does
-    /// not support it; those of the Vulkan functions.
+    /// not support it; the errors of the Vulkan functions.
     pub fn statistics(&self) -> Result<Vec<Statistic>> {
         // SAFETY: the pipeline is alive, of the functions' device, and captured its statistics.
         unsafe { statistics_of(self.executable_functions()?, self.raw()) }
@@ -63,7 +63,7 @@ impl Pipeline {
     /// intermediate code, and the machine code. Empty if there are none.
     ///
     /// # Errors
-    /// Those of [`Self::statistics`].
+    /// Errors of [`Self::statistics`].
     pub fn representations(&self) -> Result<Vec<Representation>> {
         const FUNCTION: &str = "vkGetPipelineExecutableInternalRepresentationsKHR";
         let (functions, executables) = self.executables()?;
@@ -143,7 +143,7 @@ pub unsafe fn statistics_of(
 /// The executables of a pipeline.
 ///
 /// # Safety
-/// Those of [`statistics_of`]; the statistics need not be captured.
+/// The conditions of [`statistics_of`] hold, except that the statistics need not be captured.
 unsafe fn executables_of(
     functions: &executables::Device,
     pipeline: vk::Pipeline,

@@ -18,7 +18,7 @@ impl Timestamps {
     /// are 0.
     ///
     /// # Errors
-    /// Those of `vkCreateQueryPool`.
+    /// Errors of `vkCreateQueryPool`.
     pub fn new(device: &Device, valid_bits: u32, pair_count: u32) -> Result<Option<Self>> {
         if valid_bits == 0 {
             return Ok(None);
@@ -63,7 +63,7 @@ impl Timestamps {
     /// Nanoseconds between the timestamps of a pair; the counter may wrap once.
     ///
     /// # Errors
-    /// Those of `vkGetQueryPoolResults`.
+    /// Errors of `vkGetQueryPoolResults`.
     ///
     /// # Safety
     /// Work with [`Self::cmd_begin`] and [`Self::cmd_end`] of the pair was submitted and has completed.

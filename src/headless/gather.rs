@@ -29,7 +29,7 @@ impl Gpu {
     /// As [`Self::gather`], for values of any type as bytes in memory order.
     ///
     /// # Errors
-    /// [`Error::OutOfHostMemory`], and those of [`Self::prepare_gather`] and [`Prepared::run`].
+    /// [`Error::OutOfHostMemory`], and the errors of [`Self::prepare_gather`] and [`Prepared::run`].
     pub fn gather_bytes(&self, config: GatherConfig, source: &[u8], indices: &[u32]) -> Result<Vec<u8>> {
         let mut bytes = zeroed(indices.len().saturating_mul(config.element_size() as usize))?;
         self.prepare_gather(config, source, indices, &mut bytes)?.run()?;

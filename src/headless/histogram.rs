@@ -7,9 +7,9 @@ use crate::histogram::{HistogramBuffers, HistogramConfig, edge_words};
 use crate::primitives::{ElementType, Number};
 
 impl Gpu {
-    /// Returns the number of values in each bin: all bins of the first column, then those of the next. Equals
+    /// Returns the number of values in each bin: all bins of the first column, then the bins of the next. Equals
     /// `numpy.histogram(values, edges)` for each column. `values` consists of whole rows of the configuration, and `edges`
-    /// has one edge more than bins, such as those of [`even_edges`](crate::histogram::even_edges).
+    /// has one edge more than bins, such as the edges of [`even_edges`](crate::histogram::even_edges).
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] for values of another type than the configuration's, [`Error::OutOfHostMemory`], and the
@@ -51,13 +51,13 @@ impl Gpu {
     }
 
     /// As [`Self::histogram`], of values that a configuration computes from `elements`; `data` is what the function reads
-    /// besides, whole words, and `weights` are those of the elements, if the configuration has any.
+    /// besides, whole words, and `weights` are the weights of the elements, if the configuration has any.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if it does not compute them, and the errors of [`Self::prepare_histogram`].
     ///
     /// # Safety
-    /// `data` is what the function reads; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads; addresses in it point to live memory of the device.
     pub unsafe fn histogram_computed<T: bytemuck::Pod>(
         &self,
         config: HistogramConfig,

@@ -42,7 +42,7 @@ impl Instance {
     /// Loads the Vulkan loader and creates an instance.
     ///
     /// # Errors
-    /// [`Error::NoLoader`], and those of [`Self::from_entry`].
+    /// [`Error::NoLoader`], and the errors of [`Self::from_entry`].
     pub fn new(validation: bool) -> Result<Self> {
         // SAFETY: the library that the system resolves as the loader is trusted.
         let entry =
@@ -53,7 +53,7 @@ impl Instance {
     /// Creates an instance with a loaded loader, which is trusted.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] if the loader finds no working driver, [`Error::UnreadableManifest`], and those of
+    /// [`Error::NoDevice`] if the loader finds no working driver, [`Error::UnreadableManifest`], and the errors of
     /// `vkCreateInstance`.
     pub fn from_entry(entry: ash::Entry, validation: bool) -> Result<Self> {
         let application =
@@ -101,7 +101,7 @@ impl Instance {
     /// the requirements last.
     ///
     /// # Errors
-    /// Those of `vkEnumeratePhysicalDevices`. Without a device the list is empty.
+    /// Errors of `vkEnumeratePhysicalDevices`. Without a device the list is empty.
     pub fn candidates(self: &Arc<Self>) -> Result<Vec<Candidate>> {
         // SAFETY: the instance is alive.
         let devices = match unsafe { self.raw.enumerate_physical_devices() } {
@@ -256,7 +256,7 @@ impl Candidate {
     /// Features and extensions to enable on it.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`], or those of the query: why it does not meet the requirements.
+    /// [`Error::MissingFeature`], or an error of the query: why the device does not meet the requirements.
     pub fn requirements(&self) -> Result<&DeviceRequirements> {
         self.requirements.as_ref().map_err(Error::clone)
     }
@@ -273,7 +273,7 @@ impl Candidate {
     /// a driver without hardware suffices.
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if it does not meet the requirements or has no pipeline statistics, and those of
+    /// [`Error::MissingFeature`] if it does not meet the requirements or has no pipeline statistics, and the errors of
     /// [`Device::open`].
     pub fn open_to_compile(&self) -> Result<Device> {
         let mut requirements = self.requirements()?.clone().with_pipeline_statistics();

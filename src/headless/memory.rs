@@ -240,8 +240,8 @@ impl GpuBuffer {
         self.range().addresses()
     }
 
-    /// The address at which the host sees the first byte, in cached and coherent memory: that of CPU devices, and of many
-    /// integrated GPUs. What a submission has written is there once it was waited for, and what the host writes before the
+    /// The address at which the host sees the first byte, in cached and coherent memory, which CPU devices and many integrated
+    /// GPUs have. What a submission has written is there once it was waited for, and what the host writes before the
     /// next one is there to that.
     pub fn host_address(&self) -> Option<NonNull<u8>> {
         let needed = vk::MemoryPropertyFlags::HOST_COHERENT | vk::MemoryPropertyFlags::HOST_CACHED;
@@ -255,8 +255,8 @@ impl GpuBuffer {
         Arc::ptr_eq(&self.memory, memory)
     }
 
-    /// The mapped bytes of a buffer of one allocation in host-visible memory. That of staging buffers and of CPU devices is coherent,
-    /// and needs no flush.
+    /// The mapped bytes of a buffer of one allocation in host-visible memory. The memory of staging buffers
+    /// and of CPU devices is coherent, and needs no flush.
     pub(super) fn mapped(&mut self) -> Option<&mut [u8]> {
         match &mut self.allocations[..] {
             [allocation] => allocation.mapped_slice_mut(),

@@ -20,8 +20,8 @@ impl Gpu {
     /// As [`Self::merge`], with one or more numbers as the value of each key.
     ///
     /// # Errors
-    /// Those of [`Self::merge`]. [`ValueSizeMismatch`](crate::Error::ValueSizeMismatch) unless a value is a whole number of `V`; without values
-    /// there must be none.
+    /// Errors of [`Self::merge`]. [`ValueSizeMismatch`](crate::Error::ValueSizeMismatch) unless a value is a whole number of
+    /// `V`; without values there must be none.
     pub fn merge_pairs<N: Number, V: Number>(
         &self,
         config: MergeConfig,
@@ -34,10 +34,10 @@ impl Gpu {
     /// As [`Self::merge_pairs`], by a function of the caller that reads `data` besides.
     ///
     /// # Errors
-    /// Those of [`Self::merge_pairs`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
+    /// Errors of [`Self::merge_pairs`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
     ///
     /// # Safety
-    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads, whole words; addresses in it point to live memory of the device.
     pub unsafe fn merge_custom<N: Number, V: Number>(
         &self,
         config: MergeConfig,
@@ -66,7 +66,7 @@ impl Gpu {
         Ok((keys, values))
     }
 
-    /// Prepares [`Self::merge_pairs`] of the bytes of both keys and both values, into those of keys and values: creates
+    /// Prepares [`Self::merge_pairs`] of the bytes of both keys and both values, into the bytes of keys and values: creates
     /// the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors

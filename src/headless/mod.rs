@@ -144,7 +144,7 @@ impl Gpu {
     /// Opens the device that `options` selects; the best one by default.
     ///
     /// # Errors
-    /// [`Error::NoLoader`], [`Error::NoDevice`], [`Error::NoMatchingDevice`], [`Error::MissingFeature`], or those of
+    /// [`Error::NoLoader`], [`Error::NoDevice`], [`Error::NoMatchingDevice`], [`Error::MissingFeature`], or errors of
     /// Vulkan functions.
     pub fn open(options: GpuOptions) -> Result<Self> {
         let instance = Arc::new(Instance::new(options.validation)?);
@@ -156,7 +156,7 @@ impl Gpu {
     /// Opens a candidate, with the limits of [`Candidate::narrow`].
     ///
     /// # Errors
-    /// [`Error::MissingFeature`] if it does not meet the requirements, or those of Vulkan functions.
+    /// [`Error::MissingFeature`] if it does not meet the requirements, or errors of Vulkan functions.
     pub fn open_candidate(candidate: Candidate, work: WorkOptions) -> Result<Self> {
         let timestamp_valid_bits = candidate.timestamp_valid_bits();
         let Candidate { instance, physical_device, capabilities, requirements, .. } = candidate;
@@ -253,7 +253,7 @@ impl Gpu {
     /// Keep it while recorded commands may execute.
     ///
     /// # Errors
-    /// Those of [`Plan::new`].
+    /// Errors of [`Plan::new`].
     pub fn plan<C: Config>(&self, config: C) -> Result<Arc<Plan<C::Primitive>>> {
         let plan = self.plans.get(config, || Plan::new(&self.device, config))?;
         // Work on slices may have declared it, and compiled some.
@@ -285,7 +285,7 @@ impl Gpu {
     /// [`Capabilities::max_array_size`].
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
+    /// [`Error::OutOfDeviceMemory`], or errors of Vulkan functions.
     pub fn allocate(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate(size)
     }
@@ -293,7 +293,7 @@ impl Gpu {
     /// Allocates a buffer that holds `values`.
     ///
     /// # Errors
-    /// Those of [`Self::allocate`] and [`Self::upload`].
+    /// Errors of [`Self::allocate`] and [`Self::upload`].
     pub fn allocate_with<T: bytemuck::NoUninit>(&self, values: &[T]) -> Result<GpuBuffer> {
         let buffer = self.allocate(size_of_val(values) as u64)?;
         self.upload(&buffer, 0, values)?;
@@ -304,7 +304,7 @@ impl Gpu {
     /// other buffer, and GPU-assisted validation reports them.
     ///
     /// # Errors
-    /// [`Error::OutOfDeviceMemory`], or those of Vulkan functions.
+    /// [`Error::OutOfDeviceMemory`], or errors of Vulkan functions.
     pub fn allocate_apart(&self, size: u64) -> Result<GpuBuffer> {
         self.memory.allocate_apart(size)
     }
@@ -344,11 +344,11 @@ impl Gpu {
     /// before the recorded commands.
     ///
     /// # Errors
-    /// Those of `record`, [`Error::DeviceLost`], [`Error::TimedOut`], or those of Vulkan functions. Part of the work
+    /// Errors of `record`, [`Error::DeviceLost`], [`Error::TimedOut`], or errors of Vulkan functions. Part of the work
     /// may have completed then.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does: ranges and pipelines are this device's, live until this
+    /// The conditions of [`Recorder::new`] hold for what `record` does: ranges and pipelines are this device's, live until this
     /// returns, and used by nothing else meanwhile. After an error of the recorder, `record` records nothing more.
     pub unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<Option<f64>> {
         // SAFETY: as the caller promises.
@@ -360,7 +360,7 @@ impl Gpu {
     /// time.
     ///
     /// # Safety
-    /// Those of [`Self::submit`], for what `prepare` and `record` do.
+    /// The conditions of [`Self::submit`] hold for what `prepare` and `record` do.
     #[doc(hidden)]
     pub unsafe fn submit_runs(
         &self,
@@ -375,7 +375,7 @@ impl Gpu {
     /// Records without submitting, and returns the time on the host in nanoseconds.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does.
+    /// The conditions of [`Recorder::new`] hold for what `record` does.
     #[doc(hidden)]
     pub unsafe fn time_recording(&self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<f64> {
         // SAFETY: as the caller promises.
@@ -403,7 +403,7 @@ impl<'a> Prepared<'a> {
     /// replaced.
     ///
     /// # Errors
-    /// Those of [`Gpu::allocate`], [`Gpu::read`] and [`Gpu::submit`].
+    /// Errors of [`Gpu::allocate`], [`Gpu::read`] and [`Gpu::submit`].
     pub fn run(self) -> Result<()> {
         (self.run)(OnError::Undefined)
     }

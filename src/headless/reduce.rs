@@ -42,11 +42,11 @@ impl Gpu {
         self.reduce_to(config, values, offsets)
     }
 
-    /// As [`Self::reduce_segments`], with results of another type than the elements: of 8 and 16 bits those of
-    /// [`ReduceConfig::unpacked_results`].
+    /// As [`Self::reduce_segments`], with results of another type than the elements: for elements of 8 and 16
+    /// bits, the results of [`ReduceConfig::unpacked_results`].
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] as well, if the results are not of [`ReduceConfig::result_type`]; those of
+    /// [`Error::ElementMismatch`] as well, if the results are not of [`ReduceConfig::result_type`]; the errors of
     /// [`Self::reduce_segments`].
     pub fn reduce_to<N: Number, R: Number>(
         &self,
@@ -65,8 +65,8 @@ impl Gpu {
     }
 
     /// Returns the row of the minimum or maximum of each column, or along rows its index in each row, for a configuration of
-    /// [`ReduceConfig::argmin`] or [`ReduceConfig::argmax`]; `u32::MAX` without rows. Of [`ReduceConfig::argminmax`] returns those
-    /// of all minima, then those of all maxima.
+    /// [`ReduceConfig::argmin`] or [`ReduceConfig::argmax`]; `u32::MAX` without rows. For
+    /// [`ReduceConfig::argminmax`] it returns the rows or indices of all minima, then of all maxima.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for another configuration, and the errors of [`Self::reduce_segments`].
@@ -102,13 +102,13 @@ impl Gpu {
     }
 
     /// Returns the reduction of `elements` by functions of the caller, whole results as words: of elements, and results, that
-    /// they compute as well. `data` is what they read besides, whole words; `offsets` are those of [`Self::reduce_segments`].
+    /// they compute as well. `data` is what they read besides, whole words; `offsets` are as in [`Self::reduce_segments`].
     ///
     /// # Errors
     /// [`Error::Unsupported`] for a built-in operator and for runs of keys, and the errors of [`Self::prepare_reduce`].
     ///
     /// # Safety
-    /// `data` is what the functions read; addresses in it are those of live memory of the device.
+    /// `data` is what the functions read; addresses in it point to live memory of the device.
     pub unsafe fn reduce_computed<T: bytemuck::Pod>(
         &self,
         config: ReduceConfig,

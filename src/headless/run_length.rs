@@ -31,7 +31,7 @@ impl Gpu {
     /// Encodes runs of equal elements.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] for elements of another type than the configuration's, and those of
+    /// [`Error::ElementMismatch`] for elements of another type than the configuration's, and the errors of
     /// [`Self::prepare_run_length_encode`] and [`Prepared::run`].
     pub fn run_length_encode<N: Number>(
         &self,
@@ -48,7 +48,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::ElementMismatch`] for values of another type than the configuration's, [`Error::OutOfHostMemory`],
-    /// [`Error::TooManyElements`] for more than 2^32 - 1 elements, and those of [`Self::prepare_run_length_decode`] and
+    /// [`Error::TooManyElements`] for more than 2^32 - 1 elements, and the errors of [`Self::prepare_run_length_decode`] and
     /// [`Prepared::run`].
     pub fn run_length_decode<N: Number>(&self, values: &[N], counts: &[u32]) -> Result<Vec<N>> {
         let mut elements = Vec::new();

@@ -37,7 +37,7 @@ impl Gpu {
     /// As [`Self::scan`], with an initial value, segments, or both.
     ///
     /// # Errors
-    /// Those of [`Self::scan`].
+    /// Errors of [`Self::scan`].
     pub fn scan_with<N: Number>(
         &self,
         config: ScanConfig,
@@ -53,7 +53,7 @@ impl Gpu {
     /// As [`Self::scan_with`], for values of any type as bytes in memory order.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_scan`] and [`Prepared::run`].
+    /// Errors of [`Self::prepare_scan`] and [`Prepared::run`].
     pub fn scan_bytes(&self, config: ScanConfig, rows: &mut [u8], inputs: ScanInputs<'_, u8>) -> Result<()> {
         self.prepare_scan(config, rows, inputs)?.run_or_keep()
     }
@@ -65,7 +65,7 @@ impl Gpu {
     /// [`Error::Unsupported`] for a built-in operator, and the errors of [`Self::scan_with`].
     ///
     /// # Safety
-    /// `data` is what the functions read; addresses in it are those of live memory of the device.
+    /// `data` is what the functions read; addresses in it point to live memory of the device.
     pub unsafe fn scan_computed<T: bytemuck::Pod>(
         &self,
         mut config: ScanConfig,

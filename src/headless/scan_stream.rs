@@ -6,8 +6,8 @@
 //!                            └─────────────── carry row ◄───────────────┘
 //! ```
 //!
-//! The carry is a row of its own before the rows of a chunk, behind them in a reverse scan: the last result of the chunk
-//! before. It never leaves the device. An exclusive scan has a further row at the other end, whose result is the next
+//! The carry is a row of its own before the rows of a chunk, or after them in a reverse scan: the last result of the
+//! chunk before. It never leaves the device. An exclusive scan has a further row at the other end, whose result is the next
 //! carry. Chunks have a fixed number of rows, so that sums of floats do not depend on the memory.
 //!
 //! Sums and products of 16-bit floats are scanned and carried in 32 bits, to which each chunk is unpacked before the scan.
@@ -95,7 +95,7 @@ pub enum StreamError {
         /// Number of rows.
         row_count: u64,
     },
-    /// Segments in another order than that of the scan.
+    /// Segments that are not in the order of the scan.
     #[error("a segment begins at row {begin}, and was given after one at {last}")]
     SegmentOrder {
         /// The row.
@@ -156,16 +156,16 @@ struct ChunkRows {
 
 impl Gpu {
     /// Scans rows from `source` to `sink`, of any length in constant memory; reading, scanning and writing overlap. A
-    /// reverse scan takes its rows from the last to the first: each read gives the bytes before those of the last one, in
-    /// the order of the file, and each write likewise ([`Backward`]). [`ScanConfig::out_of_place`] allows the single pass.
+    /// reverse scan takes its rows from the last to the first: each read gives the bytes before the bytes of the last read,
+    /// in the order of the file, and each write likewise ([`Backward`]). [`ScanConfig::out_of_place`] allows the single pass.
     ///
-    /// Sums and products of floats are those of a scan of 8 MiB (of 16 bits, 4), followed by one of the next 8 MiB that begins
-    /// with its last result, and so on: they do not depend on `memory_size`. That result has 32 bits if the elements have 16, so
-    /// that each sum is rounded to 16 once. Along the rows of a table, those of up to 8 MiB are scanned by themselves.
+    /// Sums and products of floats are computed 8 MiB at a time (4 MiB of 16-bit floats); each scan begins with the last result
+    /// of the scan before. That result has 32 bits if the elements have 16, so that each sum is rounded to 16 once. The results
+    /// do not depend on `memory_size`. Along the rows of a table, rows of up to 8 MiB are scanned by themselves.
     ///
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if the source ends within a row; [`StreamError::Write`];
-    /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; those of
+    /// [`StreamError::SegmentOrder`], [`StreamError::SegmentBeyond`]; [`StreamError::Memory`]; the errors of
     /// [`Gpu::scan_bytes`]; [`Error::Unsupported`] for segments of a configuration without offsets, and along rows without
     /// [`ScanStream::row_count`]. The sink may have a part of the result then.
     pub fn scan_stream(
@@ -205,8 +205,8 @@ impl Gpu {
                 let scratch = scratch.each_ref().map(scratch_range);
                 let record = |recorder: &mut Recorder<'_>| scan.record(recorder, rows, carry, scratch);
                 Recorder::compile(&self.device, record)?;
-                // SAFETY: the buffers are this device's and used by nothing else; those of the chunk live until it is
-                // waited for, and the others until all chunks are dropped.
+                // SAFETY: the buffers are this device's and used by nothing else; the buffers of the chunk live until
+                // it is waited for, and the others until all chunks are dropped.
                 unsafe { lock(&self.submitter).launch(commands, record) }
             },
             wait: |(commands, _): &mut ScanChunk| commands.wait(),
@@ -433,7 +433,7 @@ impl ChunkedScan {
     }
 }
 
-/// The rows at which segments begin that are known from the configuration: those of rows that are longer than a chunk.
+/// The rows at which the segments of the configuration begin: each is a row of a table, longer than a chunk.
 fn begins_of_rows(
     config: &ScanConfig,
     scan: &ChunkedScan,
@@ -447,7 +447,7 @@ fn begins_of_rows(
     if config.is_reverse() { Box::new(begins.rev()) } else { Box::new(begins) }
 }
 
-/// Rows in a table before and after those of a chunk.
+/// Rows in a table before and after the rows of a chunk.
 const EDGES: u64 = 2;
 
 /// Fills chunks, one after the other.
@@ -590,7 +590,7 @@ impl<F: Read + Seek> Read for Backward<F> {
 }
 
 impl<F: Write + Seek> Write for Backward<F> {
-    /// Writes all of `bytes` before those of the last write.
+    /// Writes all of `bytes` before the bytes of the last write.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.back(bytes.len())? < bytes.len() {
             return Err(io::Error::new(

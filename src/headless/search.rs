@@ -20,7 +20,7 @@ impl Gpu {
     /// As [`Self::search`], with [`large_counts`](SearchConfig::large_counts): in any number of keys.
     ///
     /// # Errors
-    /// Those of [`Self::search`].
+    /// Errors of [`Self::search`].
     pub fn search_large<N: Number>(
         &self,
         config: SearchConfig,
@@ -33,10 +33,10 @@ impl Gpu {
     /// As [`Self::search`], by a function of the caller that reads `data` besides.
     ///
     /// # Errors
-    /// Those of [`Self::search`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
+    /// Errors of [`Self::search`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
     ///
     /// # Safety
-    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads, whole words; addresses in it point to live memory of the device.
     pub unsafe fn search_custom<N: Number>(
         &self,
         config: SearchConfig,

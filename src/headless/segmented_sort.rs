@@ -78,7 +78,7 @@ impl Gpu {
     /// and of keys with indices.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_segmented_sort`] and [`Prepared::run`].
+    /// Errors of [`Self::prepare_segmented_sort`] and [`Prepared::run`].
     pub fn segmented_sort_bytes(
         &self,
         config: impl Into<SegmentedSortConfig>,

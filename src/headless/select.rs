@@ -59,7 +59,7 @@ impl<'a> SelectInputs<'a> {
     /// Sets what a function of the caller reads besides, its `data`, as bytes in memory order: whole words.
     ///
     /// # Safety
-    /// It is what the function reads; addresses in it are those of live memory of the device.
+    /// It is what the function reads; addresses in it point to live memory of the device.
     pub const unsafe fn functions_data(mut self, data: &'a [u8]) -> Self {
         self.functions_data = data;
         self
@@ -145,7 +145,7 @@ impl Selected {
     /// The values as numbers.
     ///
     /// # Errors
-    /// Those of [`Self::elements`].
+    /// Errors of [`Self::elements`].
     pub fn values<N: Number>(&self) -> Result<Vec<N>> {
         numbers(&self.values)
     }
@@ -156,7 +156,7 @@ impl Gpu {
     /// automatically.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_select`] and [`Prepared::run`].
+    /// Errors of [`Self::prepare_select`] and [`Prepared::run`].
     pub fn select(&self, config: SelectConfig, inputs: &SelectInputs<'_>) -> Result<Selected> {
         let mut selected = Selected::default();
         self.prepare_select(config, inputs, &mut selected)?.run()?;

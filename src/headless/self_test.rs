@@ -9,7 +9,7 @@ impl Gpu {
     /// results.
     ///
     /// # Errors
-    /// Those of [`SelfTest::new`], [`Self::allocate`] and [`Self::submit`].
+    /// Errors of [`SelfTest::new`], [`Self::allocate`] and [`Self::submit`].
     pub fn self_test(&self) -> Result<SelfTestVerdict> {
         let test = SelfTest::new(self.device())?;
         let memory = self.allocate(SelfTest::SIZE)?;

@@ -32,7 +32,7 @@ pub(super) struct Completed<'a> {
 }
 
 impl Gpu {
-    /// A recording with `buffers`, whose ranges are allocated. The sizes of `inputs` are those of the arguments of any size.
+    /// A recording with `buffers`, whose ranges are allocated. An argument of any size gets the size of its input.
     pub(super) fn slices<P: Primitive>(
         &self,
         plan: Arc<Plan<P>>,
@@ -150,8 +150,8 @@ impl Completed<'_> {
     }
 }
 
-/// Fails unless numbers of type `N` are those of the configuration; u32 stands for any type of 32 bits of a caller's functions,
-/// which has no type.
+/// Fails unless `N` is the number type of the configuration. Elements of a caller's functions have no number type: any `N` of 32
+/// bits will do, and an error names u32.
 pub(super) fn check_type<N: Number>(expected: impl Into<Option<ElementType>>) -> Result<()> {
     match expected.into() {
         Some(expected) if expected == N::TYPE => Ok(()),

@@ -81,7 +81,7 @@ impl Gpu {
     /// [`Self::prepare_sort`].
     ///
     /// # Safety
-    /// `data` is what the function reads; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads; addresses in it point to live memory of the device.
     pub unsafe fn argsort_computed<T: bytemuck::Pod>(
         &self,
         config: SortConfig,
@@ -122,7 +122,7 @@ impl Gpu {
     /// with indices.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_sort`] and [`Prepared::run`].
+    /// Errors of [`Self::prepare_sort`] and [`Prepared::run`].
     pub fn sort_bytes(&self, config: SortConfig, keys: &mut [u8], values: &mut [u8]) -> Result<()> {
         self.prepare_sort(config, keys, values)?.run_or_keep()
     }

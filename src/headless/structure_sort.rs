@@ -9,7 +9,7 @@ impl Gpu {
     /// Sorts structures in place by the fields of the configuration's key, or by its function.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if a structure has another size than that of the configuration, and the errors of
+    /// [`Error::Unsupported`] if a structure has another size than the configuration's, and the errors of
     /// [`Self::prepare_structure_sort`] and [`Prepared::run`].
     pub fn sort_structures<S: bytemuck::Pod>(
         &self,
@@ -23,10 +23,10 @@ impl Gpu {
     /// As [`Self::sort_structures`], by a function of the caller that reads `data` besides.
     ///
     /// # Errors
-    /// Those of [`Self::sort_structures`], and [`Error::RangeTooSmall`] for less data than the function reads.
+    /// Errors of [`Self::sort_structures`], and [`Error::RangeTooSmall`] for less data than the function reads.
     ///
     /// # Safety
-    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads, whole words; addresses in it point to live memory of the device.
     pub unsafe fn sort_structures_custom<S: bytemuck::Pod>(
         &self,
         config: StructureSortConfig,
@@ -40,7 +40,7 @@ impl Gpu {
     /// Returns the permutation that sorts structures.
     ///
     /// # Errors
-    /// [`Error::OutOfHostMemory`], [`Error::Unsupported`] if a structure has another size than that of the configuration, and
+    /// [`Error::OutOfHostMemory`], [`Error::Unsupported`] if a structure has another size than the configuration's, and
     /// the errors of [`Self::prepare_structure_argsort`] and [`Prepared::run`].
     pub fn argsort_structures<S: bytemuck::Pod>(
         &self,
@@ -53,10 +53,10 @@ impl Gpu {
     /// As [`Self::argsort_structures`], by a function of the caller that reads `data` besides.
     ///
     /// # Errors
-    /// Those of [`Self::argsort_structures`], and [`Error::RangeTooSmall`] for less data than the function reads.
+    /// Errors of [`Self::argsort_structures`], and [`Error::RangeTooSmall`] for less data than the function reads.
     ///
     /// # Safety
-    /// `data` is what the function reads, whole words; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads, whole words; addresses in it point to live memory of the device.
     pub unsafe fn argsort_structures_custom<S: bytemuck::Pod>(
         &self,
         config: StructureSortConfig,
@@ -116,7 +116,7 @@ impl Gpu {
     /// Prepares [`Self::argsort_structures`] likewise, into `indices`.
     ///
     /// # Errors
-    /// Those of [`Self::prepare_structure_sort`], [`Error::Unsupported`] for a sort that is not an argsort, and
+    /// Errors of [`Self::prepare_structure_sort`], [`Error::Unsupported`] for a sort that is not an argsort, and
     /// [`Error::RangeTooSmall`] for less than an index of each structure.
     pub fn prepare_structure_argsort<'a>(
         &'a self,

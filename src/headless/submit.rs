@@ -75,7 +75,7 @@ impl Submitter {
     }
 
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does.
+    /// The conditions of [`Recorder::new`] hold for what `record` does.
     pub(super) unsafe fn submit(
         &mut self,
         record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
@@ -92,7 +92,7 @@ impl Submitter {
     /// nanoseconds of each run: GPU time, or without timestamps wall-clock time of a submission of its own.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `prepare` and `record` do.
+    /// The conditions of [`Recorder::new`] hold for what `prepare` and `record` do.
     pub(super) unsafe fn submit_runs(
         &mut self,
         run_count: u32,
@@ -187,7 +187,7 @@ impl Submitter {
     /// Records between timestamps.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does.
+    /// The conditions of [`Recorder::new`] hold for what `record` does.
     unsafe fn record_run(&mut self, record: impl FnOnce(&mut Recorder<'_>) -> Result<()>) -> Result<()> {
         self.runs_ns.push(0.0);
         self.start();
@@ -200,7 +200,7 @@ impl Submitter {
     /// Records, with splits between submissions.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does.
+    /// The conditions of [`Recorder::new`] hold for what `record` does.
     unsafe fn record(
         &mut self,
         record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
@@ -217,7 +217,7 @@ impl Submitter {
     /// Records without submitting, and returns the time on the host in nanoseconds.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does.
+    /// The conditions of [`Recorder::new`] hold for what `record` does.
     pub(super) unsafe fn time_recording(
         &mut self,
         record: impl FnOnce(&mut Recorder<'_>) -> Result<()>,
@@ -296,7 +296,7 @@ impl Submitter {
     /// Records and submits `commands`, and does not wait.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does, until `commands` was waited for.
+    /// The conditions of [`Recorder::new`] hold for what `record` does, until `commands` was waited for.
     pub(super) unsafe fn launch(
         &mut self,
         commands: &mut Commands,

@@ -92,7 +92,7 @@ impl Gpu {
     /// selected keys.
     ///
     /// # Errors
-    /// Those of [`Self::top_k`]. [`Error::ValueSizeMismatch`] unless a value is a whole number of `V`; without values
+    /// Errors of [`Self::top_k`]. [`Error::ValueSizeMismatch`] unless a value is a whole number of `V`; without values
     /// `values` must be empty.
     pub fn top_k_pairs<N: Number, V: Number>(
         &self,
@@ -111,7 +111,7 @@ impl Gpu {
     /// As [`Self::top_k`], of rows with lengths or a k of their own: the results of all rows, one after the other.
     ///
     /// # Errors
-    /// Those of [`Self::top_k`] and of [`Self::prepare_top_k_rows`].
+    /// Errors of [`Self::top_k`] and of [`Self::prepare_top_k_rows`].
     pub fn top_k_rows<N: Number>(
         &self,
         config: TopKConfig,
@@ -132,7 +132,7 @@ impl Gpu {
     /// [`Self::prepare_top_k_rows`].
     ///
     /// # Safety
-    /// `data` is what the function reads; addresses in it are those of live memory of the device.
+    /// `data` is what the function reads; addresses in it point to live memory of the device.
     pub unsafe fn top_k_computed<N: Number, T: bytemuck::Pod>(
         &self,
         config: TopKConfig,
@@ -172,7 +172,7 @@ impl Gpu {
     /// # Errors
     /// [`Error::Unsupported`] for segments or ks that the configuration does not have, [`Error::SegmentOutOfOrder`],
     /// [`Error::TooManyElements`] if a row has more keys than the configuration's columns, [`Error::ValueCountMismatch`] unless there
-    /// is a k for each row, [`Error::OutOfRange`] if one is greater than the configuration's, and those of
+    /// is a k for each row, [`Error::OutOfRange`] if one is greater than the configuration's, and the errors of
     /// [`Self::prepare_top_k`].
     pub fn prepare_top_k_rows<'a>(
         &'a self,

@@ -19,7 +19,7 @@ impl Gpu {
     /// its own was waited for: copies may use another queue.
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and those of [`Self::submit`].
+    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], and the errors of [`Self::submit`].
     pub fn upload<T: bytemuck::NoUninit>(&self, buffer: &GpuBuffer, offset: u64, values: &[T]) -> Result<()> {
         let mut rest: &[u8] = bytemuck::cast_slice(values);
         let mut copies = lock(&self.copies);
@@ -37,7 +37,7 @@ impl Gpu {
     /// Copies the start of `buffer` to `values`, and waits. On error `values` are unchanged.
     ///
     /// # Errors
-    /// Those of [`Self::read`].
+    /// Errors of [`Self::read`].
     pub fn download<T: bytemuck::Pod>(&self, buffer: &GpuBuffer, values: &mut [T]) -> Result<()> {
         self.read_back(&mut [(buffer, bytemuck::cast_slice_mut(values))], OnError::Unchanged)
     }
@@ -45,7 +45,7 @@ impl Gpu {
     /// Reads the first `word_count` words of `buffer`, and waits; what has written them was waited for, as in [`Self::upload`].
     ///
     /// # Errors
-    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and those of [`Self::submit`].
+    /// [`Error::RangeTooSmall`], [`Error::ForeignDevice`], [`Error::OutOfHostMemory`], and the errors of [`Self::submit`].
     pub fn read(&self, buffer: &GpuBuffer, word_count: usize) -> Result<Vec<u32>> {
         self.read_from(buffer, 0, word_count)
     }
@@ -53,7 +53,7 @@ impl Gpu {
     /// Reads `word_count` words of `buffer` from byte `offset` on, likewise.
     ///
     /// # Errors
-    /// Those of [`Self::read`].
+    /// Errors of [`Self::read`].
     pub fn read_from(&self, buffer: &GpuBuffer, offset: u64, word_count: usize) -> Result<Vec<u32>> {
         self.read_values(buffer, offset, word_count)
     }
@@ -61,7 +61,7 @@ impl Gpu {
     /// Reads `count` values of `buffer` from byte `offset` on, likewise.
     ///
     /// # Errors
-    /// Those of [`Self::read`].
+    /// Errors of [`Self::read`].
     pub fn read_values<T: bytemuck::Pod>(
         &self,
         buffer: &GpuBuffer,
@@ -115,8 +115,8 @@ impl Gpu {
         Ok(true)
     }
 
-    /// Copies that are not those of the calls on slices, which wait for each other. With `is_staged`, they are staged on a CPU
-    /// as well.
+    /// Copies separate from the copies of the calls on slices, which wait for each other. With `is_staged`, they are staged
+    /// on a CPU as well.
     pub(super) fn copies(&self, is_staged: bool) -> Result<Copies> {
         Copies::new(&self.copy_queue, &self.memory, is_staged || !self.capabilities().is_cpu())
     }

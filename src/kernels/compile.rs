@@ -76,7 +76,7 @@ pub fn fixtures(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Compiles the shaders of an example, of every stage, with the includes beside them and those of `glsl`; modules are named by
+/// Compiles the shaders of an example, of every stage, with the includes beside them and in `glsl`; modules are named by
 /// the whole file name, and their manifest has hashes only. `NAME.USE.glsl` are functions of a caller: of them, the kernels of
 /// that use.
 pub fn example(glsl: &Path, folder: &Path, to: &Path) -> Result<(), String> {
@@ -146,7 +146,7 @@ fn compiler_version() -> Result<String, String> {
 struct Shaders<'a> {
     compiler: Compiler,
     glsl: &'a Path,
-    /// The folder whose files come before those of `glsl`.
+    /// The folder whose files come before the files of `glsl`.
     beside: Option<&'a Path>,
     /// The hash of every file read.
     hashes: Mutex<BTreeMap<String, u64>>,

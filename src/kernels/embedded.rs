@@ -7,7 +7,7 @@
 /// Words before the first instruction; the fourth of them is the bound of ids.
 const HEADER: usize = 5;
 
-/// Ids from here on become distances. Earlier ones are those of types, constants and variables, and literals are small, too.
+/// Ids from here on become distances. Earlier ids are of types, constants and variables, and literals are small, too.
 const FIRST: u32 = 1024;
 
 /// The bytes of a module's words that are deflated.

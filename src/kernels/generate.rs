@@ -16,7 +16,7 @@ pub fn rust(manifest: &Manifest, folder: &str) -> String {
 ///
 /// # Errors
 /// If the modules of a family differ in their blocks, or a member is not as the struct writes it: a pointer or a `uint`,
-/// behind the one before.
+/// after the one before.
 pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
     // Families with different attributes do not share a struct.
     let mut blocks: Vec<(Vec<String>, (String, String))> = Vec::new();

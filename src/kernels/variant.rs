@@ -7,8 +7,8 @@ impl Kernel {
     /// A kernel with the host interface of `model` and a module that has functions of the caller.
     ///
     /// # Safety
-    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, with that interface and the pointer to the functions'
-    /// data behind it.
+    /// `spirv` is a valid module for Vulkan 1.2, aligned as words, with that interface, followed by the pointer to the
+    /// functions' data.
     pub(crate) const unsafe fn with_functions(spirv: &'static [u8], model: &'static Kernel) -> Self {
         Self { spirv: Spirv::Plain(spirv), hash: 0, has_functions: true, ..*model }
     }

@@ -89,7 +89,7 @@ impl DifferenceConfig {
         keeps_first() => keeps_first = true;
         /// Supports indirect counts, [`Count::Indirect`], which need scratch.
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`DifferencePolicy::choose`].
+        /// Sets the policy; by default [`DifferencePolicy::choose`] chooses it.
         policy(policy: DifferencePolicy) => policy = Some(policy);
     }
 

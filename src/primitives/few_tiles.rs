@@ -21,7 +21,7 @@ impl FewTiles {
     /// The most tiles with a look-back: scratch has room for them whatever the count.
     pub(super) const MAX_TILES: u32 = 4096;
 
-    /// Those of a shape, of so many invocations and items for each; `None` for no tiles.
+    /// The tiles of a shape, of so many invocations and items for each; `None` for no tiles.
     pub(super) fn new(tuned: &KernelShape, [workgroup_size, items_per_invocation]: [u32; 2]) -> Option<Self> {
         let tile = TileShape { workgroup_size, items_per_invocation };
         let few = Self { tile, window: tuned.look_back.window, max_tiles: tuned.few_tiles };

@@ -11,7 +11,7 @@ use crate::primitives::arguments::Arguments;
 pub struct Functions {
     name: &'static str,
     element_words: u32,
-    /// Those of the element unless functions compute it, or store another result.
+    /// Words of the source, and of the result: `element_words` unless functions compute the element, or store another result.
     source_words: u32,
     result_words: u32,
     /// Bits of `OPERATOR` in `glsl/common/stages.glsl`.
@@ -56,10 +56,10 @@ impl Functions {
     /// For another size; at compile time where it is the value of a constant or a static.
     ///
     /// # Safety
-    /// All modules were compiled with the same functions, whose `ELEMENT_WORDS` is `element_words`; `SOURCE_WORDS` is that of
-    /// [`Self::with_source`], and `RESULT_WORDS` that of [`Self::with_result`], which are not called without. They read no more of
-    /// their data than [`Self::with_data`] says, and what else a recording promises them. Devices support the
-    /// features of the modules beyond [`DeviceRequirements`](crate::device::DeviceRequirements), such as doubles.
+    /// All modules were compiled with the same functions, whose `ELEMENT_WORDS` is `element_words`; `SOURCE_WORDS` is the
+    /// argument of [`Self::with_source`], and `RESULT_WORDS` the argument of [`Self::with_result`], which are not called without.
+    /// They read no more of their data than [`Self::with_data`] says, and what else a recording promises them. Devices support
+    /// the features of the modules beyond [`DeviceRequirements`](crate::device::DeviceRequirements), such as doubles.
     pub const unsafe fn new(
         name: &'static str,
         element_words: u32,
@@ -111,12 +111,12 @@ impl Functions {
         self.element_words as u64 * 4
     }
 
-    /// Bytes that an element is computed from: those of an element without `transform`.
+    /// Bytes that an element is computed from: without `transform`, the size of an element.
     pub(super) const fn source_size(&self) -> u64 {
         self.source_words as u64 * 4
     }
 
-    /// Bytes of a result: those of an element without `store`.
+    /// Bytes of a result: without `store`, the size of an element.
     pub(super) const fn result_size(&self) -> u64 {
         self.result_words as u64 * 4
     }

@@ -80,7 +80,7 @@ impl GatherConfig {
         self
     }
 
-    /// A copy: element i is that of the source, and there are no indices.
+    /// A copy: element i is element i of the source, and there are no indices.
     pub(super) const fn copy(words_per_element: u32) -> Self {
         Self { is_in_order: true, ..Self::elements(words_per_element) }
     }
@@ -94,7 +94,7 @@ impl GatherConfig {
     setters! {
         /// Supports indirect counts, [`Count::Indirect`], which need scratch unless elements have 8 or 16 bits.
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`GatherPolicy::choose`].
+        /// Sets the policy; by default [`GatherPolicy::choose`] chooses it.
         policy(policy: GatherPolicy) => policy = Some(policy);
     }
 
@@ -253,9 +253,9 @@ impl fmt::Display for GatherPolicy {
 ///
 /// Ranges that are only read may overlap each other. Faster if `source` and `destination` are aligned to 16 and the
 /// element size is a multiple of 16, or both of 8. One dispatch; for an indirect count, another one and a barrier before
-/// it, but not of elements of 8 and 16 bits, which are gathered as they are. At most 2^32 - 1 workgroups, and those of a
-/// two-dimensional dispatch; each gathers the elements of a tile, or a part of one element. Only the first 2^32 - 1 elements of
-/// `source` can be gathered. The result is in `destination`; an index beyond `source` yields zeros, and reads no memory.
+/// it, but not of elements of 8 and 16 bits, which are gathered as they are. At most 2^32 - 1 workgroups, and as many as a
+/// two-dimensional dispatch has; each gathers the elements of a tile, or a part of one element. Only the first 2^32 - 1 elements
+/// of `source` can be gathered. The result is in `destination`; an index beyond `source` yields zeros, and reads no memory.
 #[derive(Debug)]
 pub struct Gather {
     element_size: u64,

@@ -189,7 +189,7 @@ impl Workgroups {
         }
     }
 
-    /// The workgroups that stride over the tiles, at most `max`; those of a device's count are more, and return.
+    /// The workgroups that stride over the tiles, at most `max`; an indirect count has more, which return.
     pub(super) fn striding(self, max: Option<u32>) -> Self {
         match self {
             Self::Host(tile_count) => Self::Host(striding_workgroups(max, tile_count)),

@@ -1,7 +1,7 @@
 //! Merge: two sorted arrays into one, stable, keys alone or with values.
 //!
-//! Equals a stable sort of `a` followed by `b`, such as `np.sort(np.concatenate((a, b)), kind='stable')`: of equal keys those
-//! of `a` come first. Keys are in the order of a [sort](crate::sort), ascending or descending; floats in
+//! Equals a stable sort of `a` followed by `b`, such as `np.sort(np.concatenate((a, b)), kind='stable')`: of equal keys the
+//! keys of `a` come first. Keys are in the order of a [sort](crate::sort), ascending or descending; floats in
 //! [`MergeConfig::order`]. That the arrays are sorted is not checked: otherwise the result holds some of their keys, in an
 //! unspecified order.
 
@@ -122,7 +122,7 @@ impl MergeConfig {
         large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of `a`, `b` or both, which need scratch.
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`MergePolicy::choose`].
+        /// Sets the policy; by default [`MergePolicy::choose`] chooses it.
         policy(policy: MergePolicy) => policy = Some(policy);
     }
 
@@ -150,7 +150,7 @@ impl MergeConfig {
         if self.moved_words() > 0 { key + 2 } else { key }
     }
 
-    /// Words of a key that move by places, as those of a value do.
+    /// Words of a key that move by places, as the words of a value do.
     const fn moved_words(&self) -> u32 {
         match self.functions {
             Some(functions) => functions.element_words() + self.words_per_value,
@@ -271,7 +271,7 @@ impl Buffers<Merge> for MergeBuffers {
 /// left for the others.
 const MAX_MOVED_WORDS: u32 = 1 << 15;
 
-/// Bytes of shared memory besides those of each key: where a tile begins in `a`, where it ends, and a word in place of no places.
+/// Bytes of shared memory besides each key's bytes: where a tile begins in `a`, where it ends, and a word in place of no places.
 const BEGINS_SIZE: u32 = 20;
 
 /// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.

@@ -185,7 +185,7 @@ struct Part {
 }
 
 impl Part {
-    /// The pushed constants, which are those of both kernels.
+    /// The push constants, which are the same for both kernels.
     fn push(&self) -> push::PackedUnpack {
         let number = |count: Count| u32::try_from(count.max()).unwrap_or(u32::MAX);
         let Extent { counts: [first, second], divisor, times, minus } = self.extent;
@@ -274,8 +274,8 @@ impl Packing {
         Ok(Self { unpack: unpack.collect::<Result<_>>()?, pack: pack.collect::<Result<_>>()? })
     }
 
-    /// Records the conversion of elements to words at a multiple of 16 bytes, or of words to elements, without a plan; the form
-    /// is that of results.
+    /// Records the conversion of elements to words at a multiple of 16 bytes, or of words to elements, without a plan, in
+    /// the form of results.
     #[cfg(feature = "headless")]
     pub(crate) fn convert(
         &self,

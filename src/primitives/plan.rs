@@ -56,7 +56,7 @@ use crate::error::Result;
 pub struct Plan<P: Primitive> {
     device: Device,
     config: P::Config,
-    /// That of the primitive, whose elements are not packed unless its kernels take such.
+    /// The configuration of the primitive, whose elements are not packed unless its kernels take such.
     unpacked: P::Config,
     policy: P::Policy,
     pub(super) primitive: P,
@@ -96,7 +96,7 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn algorithm(&self, config: &Self::Config, max: Max<Self>) -> Option<&dyn Recordable<Self>>;
 
-    /// Checks the counts against the limits of the plan; algorithms check those of a recording.
+    /// Checks the counts against the limits of the plan; algorithms check the limits of a recording.
     #[doc(hidden)]
     fn check_count(&self, _: &Self::Config, _: Max<Self>) -> Result<()> {
         Ok(())
@@ -300,7 +300,7 @@ impl<P: Primitive> Plan<P> {
     /// no device supports;
     /// [`MissingFeature`](crate::Error::MissingFeature) if this one lacks a feature for it;
     /// [`InvalidPolicy`](crate::Error::InvalidPolicy) and [`PolicyExceedsLimits`](crate::Error::PolicyExceedsLimits) for
-    /// a policy that is inconsistent or does not fit the configuration or the device; and those of
+    /// a policy that is inconsistent or does not fit the configuration or the device; and errors of
     /// `vkCreateComputePipelines`.
     pub fn new(device: &Device, config: impl Into<P::Config>) -> Result<Self> {
         let plan = Self::declare(device, config.into())?;
@@ -361,8 +361,8 @@ impl<P: Primitive> Plan<P> {
     /// of any size.
     ///
     /// # Errors
-    /// [`TooManyElements`](crate::Error::TooManyElements), and those of [`Self::cmd_record`] for operands that the plan does
-    /// not take.
+    /// [`TooManyElements`](crate::Error::TooManyElements), and the errors of [`Self::cmd_record`] for operands that the plan
+    /// does not take.
     pub fn arguments(&self, buffers: &P::Buffers, count: impl Into<P::Count>) -> Result<Vec<Argument>> {
         let mut arguments = Vec::new();
         self.visit_arguments(&mut buffers.clone(), &mut count.into(), &mut |argument, _| {
@@ -375,7 +375,7 @@ impl<P: Primitive> Plan<P> {
     /// Passes each of the arguments to `visit`, which may change where it is.
     ///
     /// # Errors
-    /// Those of [`Self::arguments`] and `visit`.
+    /// Errors of [`Self::arguments`] and `visit`.
     #[doc(hidden)]
     pub fn visit_arguments(
         &self,
@@ -426,7 +426,7 @@ impl<P: Primitive> Plan<P> {
     /// its pipeline and push constants. Debug labels and timestamps are not counted.
     ///
     /// # Errors
-    /// Those of `cmd_record`.
+    /// Errors of `cmd_record`.
     pub fn commands(&self, buffers: &P::Buffers, count: impl Into<P::Count>) -> Result<CommandCounts> {
         let mut recorder = Recorder::dry(&self.device);
         self.record(&mut recorder, buffers, count)?;
@@ -441,7 +441,7 @@ impl<P: Primitive> Plan<P> {
     /// | | |
     /// |---|---|
     /// | device | meets [`DeviceRequirements`](crate::device::DeviceRequirements); a queue that supports compute |
-    /// | memory | ranges aligned to 4, those of 8- and 16-bit elements to 1 and 2 in memory of whole words, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint, except that a scan may be in place |
+    /// | memory | ranges aligned to 4, ranges of 8- and 16-bit elements to 1 and 2 in memory of whole words, of buffers with `SHADER_DEVICE_ADDRESS`; disjoint, except that a scan may be in place |
     /// | scratch | of [`Self::scratch_requirements`], contents undefined, one range for each recording in flight |
     /// | commands | dispatches, fills of `scratch`, and barriers between them, none before the first or after the last |
     /// | elements of 8 and 16 bits | unpacked to words, unless the type says otherwise, which takes besides what it says: 4 bytes of `scratch` for each element of each array; before the rest a dispatch for each 2^30 elements of each array that is read; after it as many for each that is written; and barriers between, where none of the rest orders this |
@@ -477,7 +477,7 @@ impl<P: Primitive> Plan<P> {
     /// conditions of [`Recorder::new`] apply.
     ///
     /// # Errors
-    /// Those of `cmd_record`; [`ForeignDevice`](crate::Error::ForeignDevice) if the recorder is of another device.
+    /// Errors of `cmd_record`; [`ForeignDevice`](crate::Error::ForeignDevice) if the recorder is of another device.
     pub fn record(
         &self,
         recorder: &mut Recorder<'_>,

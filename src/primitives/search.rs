@@ -2,7 +2,7 @@
 //!
 //! Equals `numpy.searchsorted(sorted, needles, side)`, for u32 positions, or u64 ones with [`SearchConfig::large_counts`]: the
 //! lower bound, or `left`, is the number of keys that are less than the needle, and the upper bound, or `right`, the number
-//! of those that are not greater. Floats are in [`SearchConfig::order`], by default that of numpy; a sort's default is
+//! of those that are not greater. Floats are in [`SearchConfig::order`], by default numpy's; a sort's default is
 //! [`FloatOrder::Total`]. That the array is sorted is not checked: otherwise a position is any from 0 to the number of keys.
 
 use std::ffi::CStr;
@@ -137,7 +137,7 @@ impl SearchConfig {
         /// Supports indirect counts, [`Count::Indirect`](crate::Count::Indirect), of sorted keys, needles or both, which need
         /// scratch.
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`SearchPolicy::choose`].
+        /// Sets the policy; by default [`SearchPolicy::choose`] chooses it.
         policy(policy: SearchPolicy) => policy = Some(policy);
     }
 

@@ -1,4 +1,4 @@
-//! The ABI of the header against that of the last release, `released.h`: types and functions by libabigail's abidiff, and
+//! The ABI of the header against the ABI of the last release, `released.h`: types and functions by libabigail's abidiff, and
 //! constants and names of fields, which it does not compare. Before the first release there is no `released.h`.
 //!
 //! A C compiler makes a library of each header, whose functions do nothing, so that the types are those that C sees.
@@ -33,7 +33,7 @@ fn may_grow(name: &str) -> bool {
     name.ends_with("Info")
 }
 
-/// `header` without what structures with a `struct_size` have at their ends that those of `released` do not have.
+/// `header` without the members at the ends of structures with a `struct_size` that `released` does not have.
 fn without_growth(header: &str, released: &str) -> String {
     let released = members(released);
     let mut cut = header.to_owned();

@@ -108,7 +108,7 @@ void plans(const Host &host) {
     info.column_count = 65;
     REFUSE(subsweep::ScanPlan(device, info), SUBSWEEP_ERROR_UNSUPPORTED, "65 given");
 
-    // The structure is that of both sorts; one pass of a double buffer is a sort's, and large counts are no segments'.
+    // Both sorts have this structure; one pass of a double buffer is a sort's, and large counts are no segments'.
     subsweep::SortPlan::CreateInfo of_sort{};
     of_sort.flags = SUBSWEEP_SORT_DOUBLE_BUFFER_BIT | SUBSWEEP_SORT_BIT_RANGE_BIT;
     of_sort.end_bit = 4;

@@ -78,7 +78,7 @@ enum { GUARD = 64, MOST_ARRAYS = 8 };
 /* Contents of guarded memory that nothing has written. */
 #define UNWRITTEN 0xa5a5a5a5u
 
-/* Memory between guard words; its address and size are those of the part between them. */
+/* Memory between guard words; its address and size exclude the guard words. */
 static inline void guarded_create(Memory *memory, const Host *host, VkDeviceSize size, VkBufferUsageFlags usage) {
     memory_create(memory, host, size + 2 * GUARD, usage);
     memset(memory->words, 0xa5, (size_t)memory->size);

@@ -222,7 +222,7 @@ static int is_less(const uint32_t *a, const uint32_t *b) {
     return a[0] != b[0] ? a[0] < b[0] : a_name < b_name;
 }
 
-/* Whether records are in order, and equal ones in that of their indices. */
+/* Whether records are in order, and equal ones in the order of their indices. */
 static int are_sorted(const uint32_t *records, uint32_t count) {
     uint32_t i;
     for (i = 1; i < count; i++) {

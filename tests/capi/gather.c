@@ -1,4 +1,4 @@
-/* Gathers: the layout of the structures, results behind an argsort, and refusals. */
+/* Gathers: the layout of the structures, results after an argsort, and refusals. */
 
 #include "expect.h"
 

@@ -219,7 +219,7 @@ const FROZEN: [(&str, &str, usize, usize); 5] = [
     ("SubsweepAccess", "access", 4, 8),
 ];
 
-/// Types that compile only if the layouts are those of ABI 1, on 64-bit systems.
+/// Types that compile only if the layouts match ABI 1, on 64-bit systems.
 fn layout() -> String {
     let sizes = GROWING.map(|(name, field, offset, size)| (name, field, offset, ">=", size));
     let frozen = FROZEN.map(|(name, field, offset, size)| (name, field, offset, "==", size));

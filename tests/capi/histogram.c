@@ -1,4 +1,4 @@
-/* Histograms: the layout of the structures, counts behind an indirect count, edges, and refusals. */
+/* Histograms: the layout of the structures, counts for an indirect count, edges, and refusals. */
 
 #include "expect.h"
 

@@ -4,7 +4,7 @@
 
 enum { COUNT = 6, NAN_BITS = 0x7fc00000 };
 
-/* -NaN, 0, -0, 1, NaN, -1, and what a sort makes of them in the order of numpy, and in that of their bits. */
+/* -NaN, 0, -0, 1, NaN, -1, and what a sort makes of them in the order of numpy, and in the order of their bits. */
 static const uint32_t KEYS[COUNT] = {0xffc00000, 0, 0x80000000, 0x3f800000, NAN_BITS, 0xbf800000};
 static const uint32_t AS_NUMPY[COUNT] = {0xbf800000, 0, 0x80000000, 0x3f800000, 0xffc00000, NAN_BITS};
 static const uint32_t BY_BITS[COUNT] = {0xffc00000, 0xbf800000, 0x80000000, 0, 0x3f800000, NAN_BITS};

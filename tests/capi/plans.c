@@ -92,7 +92,7 @@ static void scan_columns(const Host *host, const SubsweepDevice *device) {
     subsweep_plan_destroy(plan);
 }
 
-/* Sums of positive floats that rounding lets decrease, and those of a monotone scan: the greatest so far. */
+/* Sums of positive floats that rounding lets decrease, and sums of a monotone scan: the greatest so far. */
 static void scan_monotone(const Host *host, const SubsweepDevice *device) {
     enum { FLOAT_COUNT = 32000 };
     SubsweepScanPlanCreateInfo of_plan = {.struct_size = sizeof of_plan, .element_type = SUBSWEEP_ELEMENT_TYPE_F32};
@@ -164,7 +164,7 @@ static void sort_to_other_buffer(const Host *host, const SubsweepDevice *device,
     EXPECT(subsweep_sort_plan_is_result_in_alt(plan, COUNT) == (form == SUBSWEEP_SORT_DOUBLE_BUFFER_BIT));
     RUN(host, subsweep_cmd_sort, plan, &info);
     sorted = indices->words;
-    /* The sort is stable: each index is that of a later key, or of a key of a larger digit. */
+    /* The sort is stable: each index belongs to a later key, or to a key of a larger digit. */
     EXPECT(sorted[0] < COUNT);
     for (i = 1; i < COUNT && sorted[i] < COUNT; i++) {
         const uint32_t before = number(sorted[i - 1]) >> 4 & 0xfff;

@@ -29,7 +29,7 @@ static int is_in_order(const uint32_t *a, const uint32_t *b) {
     }
     memcpy(&x, &a[2], sizeof x);
     memcpy(&y, &b[2], sizeof y);
-    /* Equal ones keep their order, which is that of their second words. */
+    /* Equal ones keep their order: the order of their second words. */
     return x < y || (x == y && a[1] < b[1]);
 }
 

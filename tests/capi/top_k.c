@@ -1,4 +1,4 @@
-/* Top-k: the layout of the structures, rows behind an indirect count, and refusals. */
+/* Top-k: the layout of the structures, rows for an indirect count, and refusals. */
 
 #include "expect.h"
 

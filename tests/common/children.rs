@@ -353,7 +353,7 @@ pub enum ShaderCache {
 }
 
 impl ShaderCache {
-    /// That of the driver in the environment of a command.
+    /// The cache of the driver in the environment of a command.
     pub fn new(command: &Command) -> Self {
         let value = |name| command.get_envs().find(|(other, _)| *other == name)?.1;
         let width = value("LP_NATIVE_VECTOR_WIDTH").and_then(|width| width.to_str());

@@ -52,7 +52,7 @@ const LEFT_OUT: &[&str] = &[
 /// plans; `tool/tests/drivers` must dispatch all of it.
 pub const CHOSEN: &str = include_str!("chosen.txt");
 
-/// A kernel and its constants without those of `LEFT_OUT`, by name: `sort/count:key1 NAME=VALUE …`.
+/// A kernel and its constants, except the constants of `LEFT_OUT`, by name: `sort/count:key1 NAME=VALUE …`.
 pub fn reduced<'a>(kernel: &str, constants: impl Iterator<Item = (&'a str, u32)>) -> String {
     let mut constants: Vec<_> = constants.filter(|(name, _)| !LEFT_OUT.contains(name)).collect();
     constants.sort_unstable();

@@ -15,7 +15,7 @@ use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolic
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::{Count, ElementType, Result};
 
-/// Maximum ratio of a plan's time to that of the direct calls.
+/// Maximum ratio of a plan's time to the time of the direct calls.
 const LIMIT: f64 = 1.5;
 /// Recordings per time measurement.
 const BATCH: u32 = 50;

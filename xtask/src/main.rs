@@ -25,7 +25,7 @@ const TASKS: [Task; 5] = [
     ("test", suite::USAGE, suite::run),
 ];
 
-/// An end of a task with an exit code of its own; that of other errors is 1.
+/// An end of a task with an exit code of its own; the exit code of other errors is 1.
 #[derive(Debug)]
 enum Stop {
     Help,
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         return ExitCode::from(if name == "--help" { 0 } else { 2 });
     };
     process::catch_signals();
-    // All paths are those of the workspace.
+    // All paths are relative to the workspace.
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let ended = env::set_current_dir(root).map_err(Error::from).and_then(|()| run(&arguments));
     ended.unwrap_or_else(|error| ExitCode::from(explain(&name, usage, &error)))

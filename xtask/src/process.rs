@@ -87,7 +87,7 @@ impl Group {
 
     #[cfg(unix)]
     fn signal(&self, signal: libc::c_int) {
-        // SAFETY: a call without pointers. A negative number is that of a group, which ran a moment ago.
+        // SAFETY: a call without pointers. A negative number names a process group, which ran a moment ago.
         unsafe { libc::kill(-(self.child.id() as libc::pid_t), signal) };
     }
 

@@ -66,7 +66,7 @@ struct Work {
     std::vector<Output> outputs;
     // Restores what the call overwrites; not part of the time.
     std::function<void()> restore;
-    // Whether the call waits for the device, so that launches cannot be queued behind it.
+    // Whether the call waits for the device, so that launches cannot be queued after it.
     bool waits = false;
 };
 

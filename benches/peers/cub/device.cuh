@@ -67,7 +67,7 @@ void copy(void* to, const void* from, size_t size);
 // The index of the first byte at which two arrays differ; their size if they do not.
 size_t first_difference(const void* a, const void* b, size_t size);
 
-// Holds stream 0 until it is released, for 200 ms at most, so that launches queue behind it.
+// Holds stream 0 until it is released, for 200 ms at most, so that launches queue after it.
 class Hold {
 public:
     Hold();

@@ -1,7 +1,7 @@
 // CUB on the cases of `subsweep bench`: the same inputs, verified, with a report in the same format. See ../README.md.
 //
 // A child process measures, and its parent writes the report: a call that fails, or is not done in time, costs a case
-// and not the run. Exit codes are those of subsweep: 0 done, 1 a wrong result, 2 bad usage, 3 no device, 4 a call that
+// and not the run. Exit codes are subsweep's: 0 done, 1 a wrong result, 2 bad usage, 3 no device, 4 a call that
 // failed.
 
 #include <cerrno>

@@ -54,7 +54,7 @@ Measurement pairs(Bench& bench, size_t count) {
     Array<uint32_t> result(count), result_values(count);
     std::vector<uint32_t> merged = concatenated(halves.a, halves.b);
     std::vector<uint32_t> values = concatenated(halves.a_values, halves.b_values);
-    // A stable sort: those of `a` precede their equals.
+    // A stable sort: the keys of `a` precede equal keys of `b`.
     sort_pairs(merged, values, 0, 32);
     auto call = [&](void* scratch, size_t& size) {
         return cub::DeviceMerge::MergePairs(scratch, size, a.get(), a_values.get(), static_cast<int>(a.count()), b.get(),

@@ -10,7 +10,7 @@
 
 namespace peer {
 
-// Whole numbers whose order is that of the keys in CUB: zeros of both signs are equal, NaNs at the ends.
+// Whole numbers in the order that CUB gives the keys: zeros of both signs are equal, NaNs at the ends.
 inline uint32_t ordered(uint32_t key) { return key; }
 inline uint64_t ordered(uint64_t key) { return key; }
 inline uint32_t ordered(float key) {

@@ -1,5 +1,5 @@
 // The neighbours of each particle: their number, or, where there is memory for the lists, the neighbours. Particles are in
-// the order of their cells, so that those of three neighbouring cells are together.
+// the order of their cells, so that the particles of three neighbouring cells are together.
 
 #version 460
 #extension GL_GOOGLE_include_directive : require

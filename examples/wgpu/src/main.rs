@@ -2,7 +2,7 @@
 //!
 //! Each frame has three command buffers. The first writes a depth and an index for each point, the second sorts these
 //! pairs by raw Vulkan commands, the third reads them, the furthest point first. Exit codes: 0; 1 if the order differs
-//! from that of a sort on the CPU; 3 without a suitable device.
+//! from the order of a sort on the CPU; 3 without a suitable device.
 
 mod pass;
 

@@ -37,7 +37,7 @@ fn what_no_structure_has_is_chained() {
     // SAFETY: there is no chain.
     let info = unsafe { all.merge_into(vk::DeviceCreateInfo::default()) };
     assert_eq!(types(&info).len(), 5);
-    // SAFETY: it is that of `all`.
+    // SAFETY: it points into `all`.
     let core = unsafe { &*info.p_enabled_features };
     assert_eq!([core.shader_float64, core.sparse_binding], [vk::TRUE; 2]);
     assert_eq!(all.size_control.compute_full_subgroups, vk::TRUE);
@@ -85,7 +85,7 @@ fn a_chain_is_merged_again_as_if_for_the_first_time() {
     // SAFETY: there is no chain; the first is used no more.
     let info = unsafe { chain.merge_into(vk::DeviceCreateInfo::default()) };
     assert_eq!(types(&info).len(), 5);
-    // SAFETY: it is that of `chain`.
+    // SAFETY: it points into `chain`.
     let merged = unsafe { &*info.p_enabled_features };
     assert_eq!([merged.geometry_shader, merged.shader_float64], [vk::FALSE, vk::TRUE]);
 }
@@ -110,7 +110,7 @@ fn features_of_their_own_are_taken_and_nothing_is_turned_off() {
     // SAFETY: the chain is valid, and nothing else is borrowed from it.
     let info = unsafe { chain.merge_into(info) };
     assert_eq!(types(&info).len(), 5);
-    // SAFETY: it is that of `chain`.
+    // SAFETY: it points into `chain`.
     let merged = unsafe { &*info.p_enabled_features };
     assert_eq!([merged.geometry_shader, merged.shader_float64], [vk::TRUE; 2]);
     assert_eq!([address.buffer_device_address, address.buffer_device_address_multi_device], [vk::TRUE; 2]);

@@ -28,7 +28,7 @@ const MIN_BLOCK: u64 = 1 << 14;
 
 /// Bytes of scratch for each key of 8 or 16 bits: unpacked, before a merge and after it.
 const SCRATCH_SIZE: u64 = 8;
-/// More bytes of scratch for each merge of two parts than those of its keys.
+/// Bytes of scratch for each merge of two parts, besides the scratch of its keys.
 const MERGE_SCRATCH: u64 = 256;
 
 /// A merge on the device.

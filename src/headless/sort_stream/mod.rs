@@ -58,7 +58,7 @@ pub struct SortStream<'a> {
     pub keys: &'a mut (dyn Read + Send),
     /// Their values, of pairs.
     pub values: Option<&'a mut (dyn Read + Send)>,
-    /// Receives the sorted keys; `None` for those of an argsort.
+    /// Receives the sorted keys; `None` for an argsort.
     pub sorted_keys: Option<&'a mut (dyn Write + Send)>,
     /// Receives the values, or the indices: of u32, and of more than 2^32 keys of u64.
     pub sorted_values: Option<&'a mut (dyn Write + Send)>,
@@ -121,7 +121,7 @@ impl Gpu {
     /// # Errors
     /// [`StreamError::Read`], of kind `UnexpectedEof` if a source ends within a key or a value, or the values before or
     /// after the keys, of kind `InvalidData` if there are not `count` keys; [`StreamError::Write`];
-    /// [`StreamError::Temporary`]; [`StreamError::Memory`]; those of [`Gpu::sort_bytes`]. The sinks may have a part of the
+    /// [`StreamError::Temporary`]; [`StreamError::Memory`]; the errors of [`Gpu::sort_bytes`]. The sinks may have a part of the
     /// result then.
     pub fn sort_stream(&self, config: SortConfig, stream: SortStream<'_>) -> Result<u64, StreamError> {
         match config.key_size() {

@@ -9,8 +9,8 @@ use crate::sort::{SortConfig, SortPlan};
 
 /// Chunks on the device: one is filled, one is sorted, and one is drained.
 pub(super) const CHUNKS: u64 = 3;
-/// Bytes of the keys of a chunk where the memory allows: larger ones would overlap less. Those of more than [`FAN_IN`] such
-/// chunks are larger, so that one round merges them.
+/// Bytes of the keys of a chunk where the memory allows: larger chunks would overlap less. For more keys than [`FAN_IN`] such
+/// chunks hold, each chunk is larger, so that one round merges them.
 const CHUNK_SIZE: u64 = 1 << 30;
 
 /// The memory of a sort, and what has to fit it.

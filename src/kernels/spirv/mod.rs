@@ -1,7 +1,7 @@
 //! A reader of SPIR-V: reflects push constants, analyses accesses through pointers, and finds the interface of
 //! foreign modules.
 //!
-//! Part of `build.rs`, under `compile-shaders`, and of the crate. Numbers are those of the SPIR-V
+//! Part of `build.rs`, under `compile-shaders`, and of the crate. Numbers are from the SPIR-V
 //! specification, version 1.6. Modules are mostly glslang's, but the reader and its index panic on no input.
 
 pub mod alignment;

@@ -80,7 +80,7 @@ impl HistogramConfig {
         computed(functions: &'static Functions) => functions = Some(functions);
         /// Supports indirect counts, [`Count::Indirect`], which need scratch.
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`HistogramPolicy::choose`].
+        /// Sets the policy; by default [`HistogramPolicy::choose`] chooses it.
         policy(policy: HistogramPolicy) => policy = Some(policy);
     }
 
@@ -176,7 +176,7 @@ pub struct HistogramBuffers {
     pub edges: AddressRange,
     /// The weight of each value, for a plan with [`HistogramConfig::weighted`].
     pub weights: AddressRange,
-    /// Counts, u32, or sums of weights: all bins of the first column, then those of the next.
+    /// Counts, u32, or sums of weights: all bins of the first column, then the bins of the next.
     pub counts: AddressRange,
     /// Scratch of [`HistogramPlan::scratch_requirements`](super::HistogramPlan::scratch_requirements).
     pub scratch: BufferRange,

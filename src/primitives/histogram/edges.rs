@@ -4,9 +4,9 @@ use crate::error::{Error, Result, in_range};
 use crate::histogram::HistogramConfig;
 use crate::primitives::{ElementType, F16};
 
-/// The edges of `bins` bins of equal widths from `low` to `high`, equal to the bit to those that `numpy.histogram` returns
-/// for elements of the type: those of `numpy.linspace`, for f32 and f16 rounded to the type; numpy has those of
-/// `ml_dtypes.bfloat16` in f64.
+/// The edges of `bins` bins of equal widths from `low` to `high`, equal to the bit to the edges that `numpy.histogram`
+/// returns for elements of the type: the numbers of `numpy.linspace`, for f32 and f16 rounded to the type; numpy has the
+/// edges for `ml_dtypes.bfloat16` in f64.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for 0 or more than [`HistogramConfig::MAX_BINS`] bins; [`Error::Unsupported`] for a range that is
@@ -41,13 +41,13 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
     })
 }
 
-/// The edges in the words of elements of the type, of 8 and 16 bits those of u32, i32 or f32, of 64 bits two each, low word
-/// first, as plans take them. Each is rounded up to the next number of the type, and the last one down: that changes no
+/// The edges in the words of elements of the type, of 8 and 16 bits the words of u32, i32 or f32, of 64 bits two each, low
+/// word first, as plans take them. Each is rounded up to the next number of the type, and the last one down: that changes no
 /// count. An edge beyond the numbers of the type becomes the last of them. Integers of 64 bits are compared with edges as
 /// f64, as numpy does: several that are the same f64 are in one bin.
 ///
 /// A bin that begins above the greatest integer of the type can have no values, nor can later bins: their edges are left
-/// out, so that those of fewer edges are returned, for a plan of as many bins.
+/// out, so that the words of fewer edges are returned, for a plan of as many bins.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for fewer than 2 edges, or more than [`HistogramConfig::MAX_BINS`] + 1;

@@ -36,7 +36,7 @@ pub struct ReduceConfig {
     pub(super) columns: u32,
     pub(super) runs: Option<ReduceRuns>,
     has_unpacked_results: bool,
-    /// Of the elements of the source, where the operation is that of unpacked ones.
+    /// The form of the source's elements, where the operation is on unpacked ones.
     packed_source: Option<PackedForm>,
     pub(super) has_indirect_count: bool,
     pub(super) policy: Option<ReducePolicy>,
@@ -201,8 +201,8 @@ impl ReduceConfig {
         Self::with_operation(Operation::Index(ScanOperator::Max, element))
     }
 
-    /// The indices of the minimum and of the maximum, of the first of equals: those of all results of [`Self::argmin`], then
-    /// those of [`Self::argmax`], by one read of the elements.
+    /// The indices of the minimum and of the maximum, of the first of equals: all results of [`Self::argmin`], then all
+    /// results of [`Self::argmax`], by one read of the elements.
     pub const fn argminmax(element: ElementType) -> Self {
         Self::with_operation(Operation::BothIndices(element))
     }
@@ -234,12 +234,12 @@ impl ReduceConfig {
         unpacked_results() => has_unpacked_results = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`ReducePolicy::choose`].
+        /// Sets the policy; by default [`ReducePolicy::choose`] chooses it.
         policy(policy: ReducePolicy) => policy = Some(policy);
     }
 
     /// Reduces along the rows of a table, each of `length` elements, as `ufunc.reduce(table, axis=1)` and `argmin(axis=1)`
-    /// do; an index is that in the row. The count of a recording is that of all elements.
+    /// do; an index is within its row. The count of a recording is the number of all elements.
     pub const fn along_rows(self, length: u32) -> Self {
         self.runs(ReduceRuns::FixedSize(length))
     }
@@ -305,7 +305,7 @@ impl ReduceConfig {
         self.columns as u64 * element_size
     }
 
-    /// Size of a row of the source, bytes: that of a row, unless functions compute elements.
+    /// Size of a row of the source, bytes: the size of a row, unless functions compute elements.
     pub const fn source_size(&self) -> u64 {
         match (self.functions(), self.packed_source) {
             (Some(functions), _) => functions.source_size(),
@@ -314,7 +314,7 @@ impl ReduceConfig {
         }
     }
 
-    /// The form of packed elements that kernels take as they are: all but those of runs of keys.
+    /// The form of packed elements that kernels take as they are: all but the elements of runs of keys.
     pub(super) const fn packed_source(&self) -> Option<PackedForm> {
         match self.element_type() {
             Some(element) if element.is_packed() && !self.has_keys() => self.form(Some(element)),
@@ -322,7 +322,7 @@ impl ReduceConfig {
         }
     }
 
-    /// The form of packed results that kernels store as they are: those of segments in memory.
+    /// The form of packed results that kernels store as they are: the results of segments in memory.
     pub(super) const fn packed_results(&self) -> Option<PackedForm> {
         if self.has_segments() { self.form(self.result_type()) } else { None }
     }

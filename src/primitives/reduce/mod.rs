@@ -2,20 +2,20 @@
 //!
 //! ⊕ is a [`ScanOperator`](crate::scan::ScanOperator) on elements of an [`ElementType`](crate::ElementType), a
 //! [`Functions`](crate::Functions) of the caller, or the search for the first least or greatest element. The columns of
-//! a table, 1 to 64, are reduced independently, or its rows. Results are those of `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
+//! a table, 1 to 64, are reduced independently, or its rows. Results equal `ufunc.reduce(table, axis=0, dtype=table.dtype)`,
 //! `argmin(axis=0)` and `argmax(axis=0)` in numpy, but for the sign of a zero and the bits of a NaN among minima and
-//! maxima. Along the rows of a table, each of a fixed length, results are those of `axis=1`. Indices are of all rows or along
+//! maxima. Along the rows of a table, each of a fixed length, results are as with `axis=1`. Indices are of all rows or along
 //! rows, not of other segments or runs:
 //!
 //! * The order of operations depends on the number of rows and columns, along rows on their length, and on
 //!   [`ReducePolicy::packs_per_invocation`] alone, not on the device or its subgroup size. So sums and products of floats
-//!   have the same bits on every device that keeps denormals, except for the payload of NaNs. Those of a segment depend
+//!   have the same bits on every device that keeps denormals, except for the payload of NaNs. In a segment they depend
 //!   on its first and last row. The error of a sum is at most `1.01 * d * u` times the sum of magnitudes, where `d` is
 //!   [`ReducePlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64.
 //! * Integer sums and products wrap. A minimum or maximum of elements that include a NaN is an unspecified NaN; -0 is
 //!   less than +0.
-//! * The index of a minimum or maximum is that of the first of equals: of the first NaN, if there is one; -0 equals +0. Of
-//!   both, the indices of all minima are followed by those of all maxima.
+//! * The index of a minimum or maximum is the index of the first of equals: of the first NaN, if there is one; -0 equals
+//!   +0. Of both, the indices of all minima are followed by the indices of all maxima.
 //! * The result of no rows is the operator's identity, and the index `u32::MAX`. A sum of nothing but -0 is 0.
 
 mod by_key;

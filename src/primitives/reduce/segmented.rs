@@ -25,7 +25,7 @@ use crate::sort::TileShape;
 const GROUP_ROWS: u64 = 32;
 /// Rows of a tile: a group for each 4 of its 128 invocations.
 const TILE_ROWS: u32 = 1024;
-/// Rows of a level that a segment takes: fewer than a group before its whole groups, and behind them.
+/// Rows of a level that a segment takes: fewer than a group before its whole groups, and after them.
 const MAX_LEVEL_ROWS: u64 = 2 * GROUP_ROWS;
 /// Rounds of the workgroup of `scan_heads.comp`, each of as many tiles as a tile has keys: `Workarounds::LOOPS_END_AT_65535`.
 const MAX_ROUNDS: u64 = 65_535;

@@ -14,7 +14,7 @@ use crate::primitives::{Count, ElementType, FloatOrder};
 pub(super) enum Coding {
     /// Values and counts of all runs.
     Encode,
-    /// Those of runs of more than one element.
+    /// Values and counts of runs of more than one element.
     EncodeNonTrivial,
     /// Elements.
     Decode,
@@ -115,7 +115,7 @@ impl RunLengthConfig {
         large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`RunLengthPolicy::choose`].
+        /// Sets the policy; by default [`RunLengthPolicy::choose`] chooses it.
         policy(policy: RunLengthPolicy) => policy = Some(policy);
     }
 

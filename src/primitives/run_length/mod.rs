@@ -92,9 +92,9 @@ impl RunLengthConfig {
 /// | scratch for | bytes |
 /// |---|---|
 /// | the chained encoding | 16, and 16 per tile; 32 more for an indirect count |
-/// | an encoding by selection | 32, that of the selection, and 4 per element unless offsets of all runs are written; with large counts 8 for 4 |
-/// | runs of more than one element by selection | 16 and 4 per element more, that of another selection, and 32 |
-/// | a decoding | 4 per run, and that of a scan of u32 |
+/// | an encoding by selection | 32, the scratch of the selection, and 4 per element unless offsets of all runs are written; with large counts 8 for 4 |
+/// | runs of more than one element by selection | 16 and 4 per element more, the scratch of another selection, and 32 |
+/// | a decoding | 4 per run, and the scratch of a scan of u32 |
 ///
 /// | commands | |
 /// |---|---|
@@ -106,9 +106,9 @@ impl RunLengthConfig {
 /// Elements of 8 and 16 bits are taken as they are by the chained encoding, where the device has enabled
 /// `storageBuffer8BitAccess` or `storageBuffer16BitAccess`, and by a decoding.
 /// All written ranges are disjoint from each other and from those that are read. At most 2^32 - 1 elements, with
-/// [`RunLengthConfig::large_counts`] those of such a selection, 2^31 - 1 runs that are decoded, and the workgroups of a
-/// two-dimensional dispatch. Elements are equal as those of
-/// [`SelectConfig::unique`] are, in [`RunLengthConfig::order`]; the value of a run is its first element. An encoding
+/// [`RunLengthConfig::large_counts`] as many as such a selection takes, 2^31 - 1 runs that are decoded, and the workgroups
+/// of a two-dimensional dispatch. Elements are equal as in
+/// [`SelectConfig::unique`], in [`RunLengthConfig::order`]; the value of a run is its first element. An encoding
 /// leaves the memory beyond the runs unchanged. A decoding writes the first elements where not all fit, and their number in
 /// `result_count` as well, which must be below 2^32; it leaves the memory beyond unchanged. A count of 0 records commands
 /// that write 0 to `result_count`.

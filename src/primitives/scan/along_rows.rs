@@ -290,7 +290,7 @@ impl Recording<'_> {
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let Self { scan, buffers, layout, .. } = self;
         let tiles = scan.tiles(level, self.count.max())?;
-        // That of each segment.
+        // The initial value of each segment.
         let initial = buffers.initial_row(layout.initial, scan.row_size);
         let is_top = level + 1 == scan.levels.len();
         let push = push::ScanDownsweep {
@@ -308,8 +308,8 @@ impl Recording<'_> {
         self.dispatch(recorder, level, scan.levels[level].downsweep.pipeline(has_quads), &push)
     }
 
-    /// Dispatches the workgroups of a level. Of an indirect count, the levels above the elements have those of the maximum:
-    /// results of segments that do not exist are not used.
+    /// Dispatches the workgroups of a level. Of an indirect count, the levels above the elements have the workgroups of
+    /// the maximum: results of segments that do not exist are not used.
     fn dispatch<P: PushConstants>(
         &self,
         recorder: &mut Recorder<'_>,

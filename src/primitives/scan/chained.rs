@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A waiting tile reduces a stalled tile itself (fallback), so the elements must not change. With the fixed tree,
-//! statuses of groups of 32 tiles follow those of the tiles. For an indirect count, a dispatch first writes the number
+//! statuses of groups of 32 tiles follow the statuses of the tiles. For an indirect count, a dispatch first writes the number
 //! of tiles; the state is sized and cleared for the maximum.
 //!
 //! A few tiles (`ScanPolicy::few`) take one dispatch of `downsweep.comp` and no state: each workgroup reduces all elements
@@ -34,7 +34,7 @@ const GROUP_TILES: u64 = 32;
 #[derive(Debug)]
 pub(super) struct Chained {
     tile_items: u32,
-    /// Those of the tiles without state, and the most elements of these.
+    /// Items of a tile without state, and the most elements of such tiles.
     few_tile_items: u32,
     max_few: u64,
     /// Bytes of a tile's statuses: one word for each half word of an aggregate.

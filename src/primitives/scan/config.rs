@@ -52,7 +52,7 @@ pub struct ScanConfig {
     pub(super) has_indirect_count: bool,
     pub(super) is_out_of_place: bool,
     pub(super) has_unpacked_results: bool,
-    /// Of the elements in memory, where the operation is that of unpacked ones.
+    /// The form of the elements in memory, where the operation is on unpacked ones.
     packed: Option<PackedForm>,
     pub(super) is_monotone: bool,
     pub(super) ranges: Ranges,
@@ -200,12 +200,12 @@ impl ScanConfig {
         /// Of elements of 8 and 16 bits: results of 32, u32, i32 or f32, as they are accumulated, out of place. By default they
         /// have the type of the elements: sums and products modulo 2^8 or 2^16, or, of floats, rounded once.
         unpacked_results() => has_unpacked_results = true;
-        /// Sets the policy; by default that of [`ScanPolicy::choose`].
+        /// Sets the policy; by default [`ScanPolicy::choose`] chooses it.
         policy(policy: ScanPolicy) => policy = Some(policy);
     }
 
     /// Scans along the rows of a table, each of `length` elements, as `ufunc.accumulate(table, axis=1)` does. The count of
-    /// a recording is that of all elements. Pipelines are for one length: each other length compiles its own.
+    /// a recording is the number of all elements. Pipelines are for one length: each other length compiles its own.
     pub const fn along_rows(self, length: u32) -> Self {
         self.segments(SegmentsBy::FixedSize(length))
     }
@@ -308,7 +308,7 @@ impl ScanConfig {
         }
     }
 
-    /// Size of a row of the source, bytes: that of a row, unless functions compute elements.
+    /// Size of a row of the source, bytes: the size of a row, unless functions compute elements.
     pub const fn source_size(&self) -> u64 {
         match (self.operation, self.packed) {
             (Operation::Custom(functions), _) => functions.source_size(),
@@ -354,8 +354,8 @@ impl ScanConfig {
         PackedForm::by(element, self.built_in_operator())
     }
 
-    /// The form of packed elements that kernels take as they are, and write so unless results are unpacked: those of single
-    /// columns without segments and initial values, by the algorithms that policies choose.
+    /// The form of packed elements that kernels take as they are, and write so unless results are unpacked: the elements
+    /// of single columns without segments and initial values, by the algorithms that policies choose.
     pub(super) fn packed(&self) -> Option<PackedForm> {
         let is_plain = self.columns == 1 && self.segments.is_none() && !self.has_initial && !self.is_monotone;
         let has_kernel = self.policy.is_none_or(|policy| policy.takes_packed());
@@ -496,7 +496,7 @@ impl InitialRow {
 }
 
 impl InitialValue {
-    /// A row of `values`, of the plan's element type, or u32 for its words; those of a type of 8 or 16 bits are the words of the
+    /// A row of `values`, of the plan's element type, or u32 for its words; a type of 8 or 16 bits has the words of the
     /// [unpacked](ElementType::unpacked) one.
     ///
     /// # Errors
@@ -508,7 +508,7 @@ impl InitialValue {
     /// As [`Self::host`], of numbers of `element` as bytes in memory order.
     ///
     /// # Errors
-    /// Those of [`Self::host`]; [`Error::Unsupported`] if the last number is not whole.
+    /// Errors of [`Self::host`]; [`Error::Unsupported`] if the last number is not whole.
     pub fn of_bytes(element: ElementType, numbers: &[u8]) -> Result<Self> {
         if !numbers.len().is_multiple_of(element.size()) {
             return Err(Error::Unsupported { reason: "an initial value is whole numbers of its type" });

@@ -1,16 +1,16 @@
 //! Scan: `destination[i] = source[0] ⊕ … ⊕ source[i]` (inclusive) or `… ⊕ source[i - 1]` (exclusive).
 //!
 //! ⊕ is a [`ScanOperator`] on elements of an [`ElementType`](crate::ElementType). The columns of a table, 1 to 64, are
-//! scanned independently. Results are those of `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy, or along the rows of
-//! a table, each of a fixed length, those of `axis=1`:
+//! scanned independently. Results equal `ufunc.accumulate(table, axis=0, dtype=table.dtype)` in numpy, or along the rows of
+//! a table, each of a fixed length, the same with `axis=1`:
 //!
 //! * Integer sums and products wrap.
 //! * A minimum or maximum of elements that include a NaN is an unspecified NaN. -0 is less than +0.
 //! * Sums and products of floats are rounded in another order than numpy's. The error of a sum is at most
 //!   `1.01 * d * u` times the sum of magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and
-//!   2^-53 for f64; that of a product of `n` factors is `1.01 * n * u` times its magnitude, unless an intermediate
-//!   result overflows or underflows. A device may flush denormals to 0. The order of operations is fixed by the plan,
-//!   so that runs on one device agree bit by bit, except for the payload of NaNs. In the chained scan the order depends
+//!   2^-53 for f64; the error of a product of `n` factors is `1.01 * n * u` times its magnitude, unless an
+//!   intermediate result overflows or underflows. A device may flush denormals to 0. The order of operations is fixed by the
+//!   plan, so that runs on one device agree bit by bit, except for the payload of NaNs. In the chained scan the order depends
 //!   on timing, unless [`ScanPolicy::with_fixed_tree`] fixes it. Devices of different subgroup sizes differ, unless
 //!   [`ScanPolicy::deterministic_across_devices`] fixes it for all.
 //! * Sums of non-negative floats may decrease, by as much as the bound of their error: results near each other add in
@@ -99,7 +99,7 @@ pub type ScanPlan = Plan<Scan>;
 /// | segments | 4 per tile; by offsets also a bit per row |
 /// | segments of a fixed size | none; where they do not fit a tile, a row per tile of a segment |
 /// | an initial value | `row_size` |
-/// | a monotone scan | that of the scan of its results, too |
+/// | a monotone scan | the scratch of the scan of its results, too |
 /// | an indirect count | 32 per level of tiles |
 ///
 /// | commands | |
@@ -207,7 +207,7 @@ impl ScanPlan {
     /// The same scan with counters of its look-back, for chained scans with such a kernel.
     ///
     /// # Errors
-    /// Those of [`Self::new`].
+    /// Errors of [`Self::new`].
     #[cfg(feature = "counters")]
     #[doc(hidden)]
     pub fn counted(&self) -> Result<Option<chained::CountedChained>> {

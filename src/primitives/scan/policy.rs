@@ -44,7 +44,7 @@ pub struct ScanPolicy {
     /// Required subgroup size; `None` for the driver's default.
     pub subgroup_size: Option<u32>,
     /// Whether the chained scan adds in an order that does not depend on timing: sums of floats are then bit-identical
-    /// from run to run, as those of reduce-then-scan always are.
+    /// from run to run, as sums of reduce-then-scan always are.
     pub fixed_tree: bool,
     /// Look-back of the chained scan.
     pub look_back: LookBack,

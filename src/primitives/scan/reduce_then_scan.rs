@@ -34,7 +34,7 @@ pub(super) struct ReduceThenScan {
     kind: ScanKind,
     direction: Direction,
     segments: Option<SegmentsBy>,
-    /// Those of the levels above the elements.
+    /// Rows of the levels above the elements.
     sums: Rows,
     shape: ScratchShape,
     /// Workgroups per tile: one per column for rows that are too wide.
@@ -472,7 +472,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// The downsweep kernel of sums of u32 by another workgroup scan than that of subgroups.
+/// The downsweep kernel of sums of u32 by a workgroup scan other than the scan by subgroups.
 fn downsweep_by(scan: WorkgroupScan) -> &'static Kernel {
     let name = format!("scan/downsweep:{}", scan.name().replace('-', "_"));
     let mut modules = kernels::SCAN_DOWNSWEEP.modules().iter();

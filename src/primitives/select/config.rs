@@ -93,7 +93,7 @@ impl Predicate {
 pub(super) enum Parts {
     /// The selected elements.
     Selected,
-    /// The selected elements, and behind them the others.
+    /// The selected elements, followed by the others.
     Two,
     /// The selected elements, of the others those that satisfy the comparison, and the rest.
     Three(Comparison),
@@ -228,18 +228,18 @@ impl SelectConfig {
         indices() => has_indices = true;
         /// Writes no elements, only values or indices.
         without_elements() => has_elements = false;
-        /// Partitions: writes the elements that are not selected behind the others. Both parts keep their order.
+        /// Partitions: after the selected elements, writes the others. Both parts keep their order.
         partition() => parts = Parts::Two;
         /// Partitions in three: of the elements that are not selected, those that satisfy `comparison` are the second part,
         /// and the others the third. For selections by a comparison.
         partition_in_three(comparison: Comparison) => parts = Parts::Three(comparison);
         /// Supports 2^32 elements and more; indices and the counts of the result are u64. Requires
         /// [`SelectAlgorithm::ReduceThenScan`](super::SelectAlgorithm), which reads elements twice. Moves elements and
-        /// values of at most 8 bytes, those of 8 and 16 bits in partitions alone, and takes no function of the caller.
+        /// values of at most 8 bytes, elements of 8 and 16 bits in partitions alone, and takes no function of the caller.
         large_counts() => has_large_counts = true;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`SelectPolicy::choose`].
+        /// Sets the policy; by default [`SelectPolicy::choose`] chooses it.
         policy(policy: SelectPolicy) => policy = Some(policy);
     }
 
@@ -394,8 +394,8 @@ impl SelectConfig {
 
 configuration!(SelectConfig, SelectPolicy of Select);
 
-/// Operands of the comparisons of a recording: one for each comparison, two for a range; those of the second comparison
-/// of a partition in three follow.
+/// Operands of the comparisons of a recording: one for each comparison, two for a range; the operands of the second
+/// comparison of a partition in three follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Operands {
@@ -438,11 +438,11 @@ impl Operands {
         Self::of_all(N::TYPE, N::TYPE.unpacked_words(bytemuck::cast_slice(operands)))
     }
 
-    /// As [`Self::host`], for operands of `element` as words in memory order; of a type of 8 or 16 bits those of u32, i32 or
-    /// f32.
+    /// As [`Self::host`], for operands of `element` as words in memory order; of a type of 8 or 16 bits the words of u32, i32
+    /// or f32.
     ///
     /// # Errors
-    /// Those of [`Self::host`].
+    /// Errors of [`Self::host`].
     pub fn of_words(element: ElementType, operands: &[u32]) -> Result<Self> {
         Self::of_all(element, operands.iter().copied())
     }

@@ -16,7 +16,7 @@ use crate::primitives::{Count, ScratchCursor};
 /// The values of a sort of one form, or of segments.
 #[derive(Debug)]
 pub(super) struct ValueMover {
-    /// That of the sort of keys and indices.
+    /// The form of the sort of keys and indices.
     form: Form,
     mover: RowMover,
 }

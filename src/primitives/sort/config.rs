@@ -101,7 +101,7 @@ pub(super) enum Form {
 
 /// Configuration of a [`SortPlan`](super::SortPlan).
 ///
-/// Integers are in numerical order, floats in that of [`FloatOrder::Total`] or, by [`Self::order`], in that of numpy. The sort is
+/// Integers are in numerical order, floats in [`FloatOrder::Total`] or, by [`Self::order`], in the order of numpy. The sort is
 /// stable, also in descending order.
 ///
 #[doc = example!()]
@@ -258,7 +258,7 @@ impl SortConfig {
         }
     }
 
-    /// Sets the policy; by default that of [`SortPolicy::choose`].
+    /// Sets the policy; by default [`SortPolicy::choose`] chooses it.
     pub const fn policy(mut self, policy: SortPolicy) -> Self {
         self.policy = Some(policy);
         self
@@ -402,7 +402,7 @@ impl SortConfig {
     /// Number of passes with digits of `radix_bits` bits.
     pub(super) const fn pass_count(&self, radix_bits: u32) -> u32 {
         match self.bit_count().div_ceil(radix_bits) {
-            // Without bits the order is that of the input, but the indices or the output must be written.
+            // Without bits the order of the input stays, but the indices or the output must be written.
             0 if self.must_write() => 1,
             passes => passes,
         }

@@ -70,7 +70,7 @@ pub(super) struct DigitHistogramLayout {
 }
 
 impl DigitHistogramLayout {
-    /// Index of a dispatch of a pass among those of all passes.
+    /// Index of a dispatch of a pass among the dispatches of all passes.
     fn index(&self, pass: u32, portion: u32) -> u64 {
         u64::from(pass) * u64::from(self.portion_count) + u64::from(portion)
     }

@@ -96,7 +96,7 @@ pub type SortPlan = Plan<Sort>;
 /// | a pass of `onesweep` | a dispatch per portion, with barriers; indirect where the device decides whether it runs |
 /// | after the passes | a barrier, and a copy that runs after an odd number of passes that ran; only in place, and not of up to [`SortPolicy::direct_tiles`] |
 /// | a sort that destroys its input | after an even number of passes a barrier and a copy |
-/// | values of more than 8 bytes | those of keys with indices, of a double buffer as if it destroyed its input; then a barrier and a gather; in place a copy before the first; for an indirect count a dispatch and a barrier more for each of these two |
+/// | values of more than 8 bytes | the commands of keys with indices, of a double buffer as if it destroyed its input; then a barrier and a gather; in place a copy before the first; for an indirect count a dispatch and a barrier more for each of these two |
 ///
 /// A `count` of 0 or 1 and an empty bit range record nothing; except that a sort of at least one key writes indices,
 /// and a sort out of place its output. At most [`SortPlan::max_count`] keys. The result is in `keys` and

@@ -46,7 +46,7 @@ pub(super) struct Onesweep {
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
 pub(super) struct ScratchLayout {
-    /// Arrays initialised to 0 come first: those of the histogram, and the look-back state.
+    /// Arrays initialised to 0 come first: the arrays of the histogram, and the look-back state.
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
     /// Tickets and descriptors, portion by portion.

@@ -42,7 +42,7 @@ struct PassPipelines {
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
 pub(super) struct ScratchLayout {
-    /// Arrays initialised to 0 come first: those of the histogram.
+    /// Arrays initialised to 0 come first: the arrays of the histogram.
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
     alt: AltLayout,
@@ -66,7 +66,7 @@ impl Passes {
             Ranking::Match(_) => policy.histogram_subgroup_size,
             Ranking::CounterScan | Ranking::Ballot(_) => policy.subgroup_size,
         };
-        // The scatter kernel has the constants of the count kernel, and those of the ranking.
+        // The scatter kernel has the constants of the count kernel and of the ranking.
         let pass_pipelines =
             |count, scatter, constants: &[(&'static str, u32)], ranking: &[(&'static str, u32)]| {
                 let all: Vec<_> = constants.iter().chain(ranking).copied().collect();

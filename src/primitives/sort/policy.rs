@@ -287,7 +287,7 @@ pub struct SortPolicy {
     /// dispatches, up to 4,096. Rounded down to whole tiles, and at least one tile.
     pub portion_items: u32,
     /// The maximum of workgroups of a pass of `onesweep`, which take a tile after the other, at most 32 each, and load the
-    /// keys of the next one while they store those of one; `None` for a workgroup per tile.
+    /// keys of the next tile while they store the keys of the current one; `None` for a workgroup per tile.
     pub max_workgroups: Option<u32>,
     /// Whether the first pass of `onesweep` ranks keys of one digit in any order, where nothing but whole keys is sorted: by
     /// an atomic add in shared memory for each key.
@@ -374,7 +374,7 @@ impl SortPolicy {
         }
     }
 
-    /// The policy of an algorithm with a shape, and with that of the digit histogram.
+    /// The policy of an algorithm with a shape, and with the shape of the digit histogram.
     pub(crate) fn of_shape(
         algorithm: SortAlgorithm,
         tuned: KernelShape,
@@ -454,7 +454,7 @@ impl SortPolicy {
         Some(Self { workgroup_size, items_per_invocation, look_back, few: None, ..*self })
     }
 
-    /// Keys per tile, for `single-workgroup` those of its workgroup; saturates at [`u32::MAX`].
+    /// Keys per tile, for `single-workgroup` the keys of its workgroup; saturates at [`u32::MAX`].
     pub const fn tile_items(&self) -> u32 {
         self.tile_shape().tile_items()
     }
@@ -535,7 +535,7 @@ impl SortPolicy {
         require(self.few.is_none() || is_onesweep, "few is for onesweep")?;
         if let (Some(few), Some(policy)) = (self.few, self.for_few()) {
             few.check(FewTiles::MAX_TILES)?;
-            // More portions would take more scratch than those of more keys.
+            // More portions would take more scratch than the portions of more keys.
             let is_portion = few.max_count() <= self.portion_items.into();
             require(is_portion, "few keys are sorted in one portion")?;
             policy.check(config, capabilities)?;

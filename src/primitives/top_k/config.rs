@@ -49,8 +49,8 @@ impl TopKConfig {
     /// Maximum size of a value, words: 16 KiB.
     pub const MAX_VALUE_WORDS: u32 = 1 << 12;
 
-    /// The `k` largest keys of each row of `columns` keys, and their columns: the largest first, and of equal keys that of
-    /// the lowest column. 1 to [`Self::MAX_COLUMNS`] columns, and 1 to `columns` keys.
+    /// The `k` largest keys of each row of `columns` keys, and their columns: the largest first, and of equal keys the key
+    /// of the lowest column. 1 to [`Self::MAX_COLUMNS`] columns, and 1 to `columns` keys.
     pub const fn largest(element: ElementType, columns: u32, k: u32) -> Self {
         Self {
             element,
@@ -89,8 +89,8 @@ impl TopKConfig {
         /// Rows of unequal lengths, of up to `columns` keys, which begin at the indices in [`TopKBuffers::segments`]. A row of fewer
         /// than k keys has as many results: in the other slots of its k are keys and values of 0, and indices of 2^32 - 1. Longer rows
         /// are cut off. Each ends where the next begins: keys that no row takes are a row of their own, with a k of 0 by
-        /// [`Self::own_k`]. Scratch and the maximum number of rows are those of rows of `columns` keys, and keys of 8 and 16 bits are no
-        /// more together.
+        /// [`Self::own_k`]. Scratch and the maximum number of rows are as for rows of `columns` keys, and keys of 8 and 16 bits
+        /// are no more together.
         segments() => has_segments = true;
         /// A k of its own for each row in [`TopKBuffers::ks`], of which none is greater than k: likewise.
         own_k() => has_own_k = true;
@@ -99,7 +99,7 @@ impl TopKConfig {
         computed(functions: &'static Functions) => functions = Some(functions);
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`TopKPolicy::choose`].
+        /// Sets the policy; by default [`TopKPolicy::choose`] chooses it.
         policy(policy: TopKPolicy) => policy = Some(policy);
     }
 

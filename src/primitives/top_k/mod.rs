@@ -6,7 +6,7 @@
 //!   sort:   rows ── orders ──► segmented sort of all keys ── take ──► k keys of each row
 //! ```
 //!
-//! Ties go to the lowest column. The results are those of a stable sort of each row, on every device. Values move once, in
+//! Ties go to the lowest column. The results equal a stable sort of each row, on every device. Values move once, in
 //! the dispatch that writes the results.
 
 mod config;
@@ -82,7 +82,7 @@ pub type TopKPlan = Plan<TopK>;
 /// are read. Keys of 8 and 16 bits are taken as they are by subgroups and tiles, where the device has enabled
 /// `storageBuffer8BitAccess` or `storageBuffer16BitAccess`. The number of results is known on the host: k for each row, or slots for k where rows have lengths or a k of their
 /// own. A count of 0 records nothing. Sorted results are
-/// the best first, and of equal keys that of the lowest column; others are in the order of their columns. The results do
+/// the best first, and of equal keys the key of the lowest column; others are in the order of their columns. The results do
 /// not depend on timing, policy or device.
 #[derive(Debug)]
 pub struct TopK(Variant);
@@ -167,7 +167,7 @@ impl TopKPolicy {
 }
 
 impl TopKPlan {
-    /// Maximum number of rows: 2^32 - 1, or by a sort those of 2^32 - 1 keys or fewer.
+    /// Maximum number of rows: 2^32 - 1, or by a sort the rows of 2^32 - 1 keys or fewer.
     pub fn max_count(&self) -> u64 {
         self.primitive.max_count()
     }

@@ -172,7 +172,7 @@ impl TopKPolicy {
         )?;
         let words_of_order = if is_sorted { element.words() } else { 0 };
         let top_words = (1 + words_of_order) * top_items(k, is_sorted);
-        // An order more and what aligns the orders, three words, and those of the workgroup scan.
+        // An order more and what aligns the orders, three words, and the words of the workgroup scan.
         let more = 2 * element.words() - 1 + 3 + self.workgroup_size / 4 + 1;
         let words = top_words + (1 << self.radix_bits) + more;
         within("bytes of shared memory", 4 * words, capabilities.shared_memory_size)

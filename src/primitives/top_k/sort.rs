@@ -55,7 +55,7 @@ pub(super) struct ScratchLayout {
     /// Of unequal rows.
     ends: Array,
     sort: Array,
-    /// Indices of the first keys, and where those of each row begin.
+    /// Indices of the first keys, and where the indices of each row begin.
     top: Array,
     top_begins: Array,
     by_index: Array,

@@ -107,8 +107,8 @@ pub fn with_shape(capabilities: &Capabilities, part: TunedPart, shape: &KernelSh
     with
 }
 
-/// The shape of the last row, that of a device that no other row is for: where the limits of a device are lower than
-/// those of others of its architecture.
+/// The shape of the last row, for a device that no other row is for: where the limits of a device are lower than the
+/// limits of others of its architecture.
 pub(crate) fn fallback(capabilities: &Capabilities, part: TunedPart) -> KernelShape {
     let is_last = |row: &&TuningRow| {
         row.parts.contains(&part)

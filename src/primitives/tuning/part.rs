@@ -56,7 +56,7 @@ named! {
         ScanTree = "scan-tree",
         /// Selections and partitions in several passes; items are elements of a word.
         Select = "select",
-        /// Histograms with one copy of the counters in shared memory, whose number gives that of values.
+        /// Histograms with one copy of the counters in shared memory, whose number gives the number of values.
         LargeHistogram = "histogram-large",
         /// Histograms whose counters do not fit in shared memory.
         HistogramInMemory = "histogram-in-memory",
@@ -64,7 +64,7 @@ named! {
         Radix8Bit = "sort-radix-8bit",
         /// Sorts that rank by counters: in one workgroup, also of segments, and by digits of up to 4 bits; items are keys.
         CountedSort = "sort-counted",
-        /// The sort in one workgroup of more keys than that of `CountedSort` holds, if it holds more; items are
+        /// The sort in one workgroup of more keys than the workgroup of `CountedSort` holds, if it holds more; items are
         /// keys.
         LargeWorkgroupSort = "sort-large-workgroup",
         /// Top-k by a segmented sort; items are keys.
@@ -94,7 +94,7 @@ impl TunedPart {
             Self::ChainedSelect | Self::ChainedRunLength => {
                 &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SubgroupSize, SpinLimit]
             }
-            // The subgroup size is that of reductions.
+            // Reductions set the subgroup size.
             Self::ChainedReduceByKey => &[StatusLoads, StatusStores, Items, WorkgroupSize, Window, SpinLimit],
             Self::Onesweep => &[
                 StatusLoads,

@@ -1,4 +1,4 @@
-//! The rows: of each part those of generations and architectures, then a row of all CPUs, then one of all devices.
+//! The rows of each part: rows of generations and architectures, then a row of all CPUs, then one of all devices.
 //!
 //! "Derived" rows follow from compiler statistics without the device: no spills, and registers and shared memory for
 //! two workgroups per compute unit. A measured row names device, driver and source.
@@ -202,7 +202,7 @@ pub(super) const ROWS: &[TuningRow] = &[
     row(XE, LARGE, KernelShape::tile(256, 4), NO_LARGE),
     row(XE2, LARGE, KernelShape::tile(256, 4), NO_LARGE),
     row(Devices::All, LARGE, KernelShape::tile(0, 0), NO_LARGE).formula(counted),
-    // The workgroup size is that of the passes.
+    // The passes set the workgroup size.
     row(
         HOPPER,
         &[TunedPart::DigitHistogram],

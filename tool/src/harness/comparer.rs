@@ -38,7 +38,7 @@ impl<'g> Comparer<'g> {
     /// Compiles the kernel.
     ///
     /// # Errors
-    /// Those of [`Pipeline::new`] and [`Gpu::allocate`].
+    /// Errors of [`Pipeline::new`] and [`Gpu::allocate`].
     pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let workgroup_size = gpu.capabilities().max_workgroup_invocations.min(256);
         let constants = [("ITEMS_PER_INVOCATION", Self::ITEMS_PER_INVOCATION)];
@@ -54,7 +54,7 @@ impl<'g> Comparer<'g> {
     /// The index of the first difference in an array that does not equal its reference.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`], and those of [`Gpu::submit`] and [`Gpu::read`].
+    /// [`Error::TooManyElements`], and the errors of [`Gpu::submit`] and [`Gpu::read`].
     pub fn first_difference(&self, arrays: &[(BufferRange, Reference)]) -> Result<Option<u32>> {
         for arrays in arrays.chunks(Self::MAX_COUNT) {
             // SAFETY: the memory is of this device, lives until `submit` has waited, and has no other use.

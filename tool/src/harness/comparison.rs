@@ -239,8 +239,8 @@ impl Comparison {
     }
 }
 
-/// Pairs the sections of `base` and `new`, by index: first those of the same device and driver, then of the same driver
-/// in any version, then the rest in order. Each section is in at most one pair.
+/// Pairs the sections of `base` and `new`, by index: first the sections of the same device and driver, then of the same
+/// driver in any version, then the rest in order. Each section is in at most one pair.
 pub fn pair_devices(base: &[&DeviceReport], new: &[&DeviceReport]) -> Vec<[usize; 2]> {
     type IsPair = fn(&DeviceReport, &DeviceReport) -> bool;
     let is_one: IsPair = |a, b| {

@@ -252,7 +252,7 @@ impl PackedForm {
         self.offset as u64
     }
 
-    /// Elements of the first word before those of the array.
+    /// Elements of the first word before the elements of the array.
     fn before(self) -> usize {
         self.offset / self.element.size()
     }
@@ -373,7 +373,7 @@ impl PlainScan {
     }
 
     /// Sums or products in the order of operations of every device, with and without denormals. `identities` and
-    /// `operators` are those of sum and product.
+    /// `operators` are of sum and product.
     fn in_order<N: Number>(
         &self,
         input: &[u32],

@@ -36,7 +36,7 @@ pub struct CompileOnlyGpu {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotSetUp {
-    /// Mesa's drivers and shims are those of another system.
+    /// Mesa's drivers and shims are for another system.
     #[error("gpu:{name} compiles on Linux (x86-64) only")]
     Elsewhere {
         /// The GPU's name.
@@ -172,7 +172,7 @@ impl CompileOnlyGpu {
     /// A command that starts `executable`, an ELF file for x86-64 Linux, in a process whose only Vulkan driver opens
     /// this GPU. Arguments of the executable are added to the command; no shell is involved.
     ///
-    /// The shim accepts submissions and executes nothing. Mesa's shader cache is off, so that statistics are those of
+    /// The shim accepts submissions and executes nothing. Mesa's shader cache is off, so that statistics come from
     /// the process's own compilation. Shim and driver write noise to standard error: see [`is_noise`].
     ///
     /// # Errors

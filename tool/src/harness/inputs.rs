@@ -49,8 +49,8 @@ impl Input {
         Self::ConstantDigit,
     ];
 
-    /// Generates `count` words, deterministic in `seed`. Inputs that depend on type and operator are those of the sum
-    /// of u32.
+    /// Generates `count` words, deterministic in `seed`. Inputs that depend on type and operator are made for the
+    /// sum of u32.
     pub fn generate(self, count: usize, seed: u64) -> Vec<u32> {
         let mut random = SplitMix64(seed);
         let last = (count as u32).wrapping_sub(1);

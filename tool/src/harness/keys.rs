@@ -5,7 +5,7 @@ use crate::reference::packed;
 use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::{ElementType, NumberKind};
 
-/// Calls a generic function of numbers by their type; of packed ones by that of their words.
+/// Calls a generic function of numbers by their type; of packed ones by the type of their words.
 macro_rules! by_type {
     ($element:expr, $function:ident($($argument:expr),+)) => {
         match $element {

@@ -1,8 +1,8 @@
 //! More elements than 32 bits count, or than the oracle has time for: results are checked by what they must be.
 //!
 //! The words of the input are a function of their index. A scan is compared with sums made piece by piece. A sort is right if
-//! its keys ascend and are those of the input, of which a sum of 64-bit hashes is compared. A selection is compared piece by piece
-//! with what is selected of each piece of the input.
+//! its keys ascend and are the keys of the input, of which a sum of 64-bit hashes is compared. A selection is compared piece by
+//! piece with what is selected of each piece of the input.
 
 use std::fmt;
 

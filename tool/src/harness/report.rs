@@ -160,7 +160,7 @@ pub struct Measurement {
     pub block_lengths: Vec<u32>,
     /// Time of a run: the sum of its submissions; with GPU timestamps without the gaps between them.
     pub time: Summary,
-    /// Number of samples. Where it was not written, that of `samples_ns`.
+    /// Number of samples. Where it was not written, the length of `samples_ns`.
     #[serde(default)]
     pub sample_count: u32,
     /// Samples in order of time; none in a summary.

@@ -21,8 +21,8 @@ fn typed<N: Number>(words: &[u32]) -> Vec<N> {
 }
 
 impl Test {
-    /// The part of each element, from 0. `tested` are the flags, a word each, or the keys as words; `operands` those of
-    /// the comparisons, as words of keys.
+    /// The part of each element, from 0. `tested` are the flags, a word each, or the keys as words; `operands` the
+    /// operands of the comparisons, as words of keys.
     pub fn parts(self, element: ElementType, tested: &[u32], operands: &[u32]) -> Vec<usize> {
         match self {
             Self::Flags => tested.iter().map(|&flag| usize::from(flag == 0)).collect(),

@@ -59,7 +59,7 @@ pub(super) enum Median<'s> {
 }
 
 impl Median<'_> {
-    /// A resampled median. That of a summary is log-normal with the width of the interval.
+    /// A resampled median. The median of a summary is log-normal with the width of the interval.
     fn draw(&self, random: &mut Random) -> f64 {
         let drawn = match self {
             Self::Sampled(blocks) => median(&mut resample(blocks, random)),
@@ -231,7 +231,7 @@ mod tests {
         assert!((0.90..=0.99).contains(&share), "{share}");
     }
 
-    /// Coverage with blocks whose common error is as large as that of the samples.
+    /// Coverage with blocks whose common error is as large as the error of the samples.
     #[test]
     fn an_interval_accounts_for_blocks() {
         let mut random = SplitMix64(5);

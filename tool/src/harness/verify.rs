@@ -74,7 +74,7 @@ pub fn verify_case(gpu: &Gpu, case: &Case) -> Result<Outcome> {
 /// [`verify_case`] with another memory layout.
 ///
 /// # Errors
-/// Those of [`verify_case`].
+/// Errors of [`verify_case`].
 pub fn verify_case_in(gpu: &Gpu, case: &Case, layout: BufferLayout) -> Result<Outcome> {
     match run_twice(gpu, case, layout) {
         Ok(None) => Ok(Outcome::Pass),

@@ -52,7 +52,7 @@ impl<'g> Workload<'g> {
     /// Creates the plan, the memory and the input of `case`.
     ///
     /// # Errors
-    /// Those of the plan, and [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory).
+    /// Errors of the plan, and [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory).
     pub fn new(gpu: &'g Gpu, case: &Case, layout: BufferLayout) -> Result<Self> {
         let ready = Ready::new(case, case.plan(gpu)?, Arc::default())?;
         Self::with_ready(gpu, case, layout, ready)
@@ -152,7 +152,7 @@ impl<'g> Workload<'g> {
     /// Runs once; returns the GPU time in nanoseconds, if the device has timestamps.
     ///
     /// # Errors
-    /// Those of recording and submitting.
+    /// Errors of recording and submitting.
     pub fn run(&self) -> Result<Option<f64>> {
         self.submit(|recorder| {
             self.record(recorder)?;
@@ -165,7 +165,7 @@ impl<'g> Workload<'g> {
     /// another, that restore what a run replaces, and whatever else it wants. Returns the nanoseconds of each.
     ///
     /// # Errors
-    /// Those of [`Self::run`], and those of `prepare`.
+    /// Errors of [`Self::run`], and of `prepare`.
     pub fn time(
         &self,
         run_count: u32,
@@ -194,7 +194,7 @@ impl<'g> Workload<'g> {
     /// Runs once with upload of the input and download of the result.
     ///
     /// # Errors
-    /// Those of [`Self::run`].
+    /// Errors of [`Self::run`].
     pub fn run_end_to_end(&self) -> Result<()> {
         for (span, words) in [self.spans.source, self.spans.values].into_iter().zip(&*self.ready.input) {
             self.upload(span, words)?;
@@ -213,13 +213,13 @@ impl<'g> Workload<'g> {
     /// Records a run without submitting it; returns the wall-clock time in nanoseconds.
     ///
     /// # Errors
-    /// Those of the plan.
+    /// Errors of the plan.
     pub(super) fn time_recording(&self) -> Result<f64> {
         // SAFETY: all memory is of this device and lives as long as the workload.
         unsafe { self.gpu.time_recording(|recorder| self.record(recorder)) }
     }
 
-    /// Commands of the last run: those of the plan, and the copies that bring back a result in the alternate buffers.
+    /// Commands of the last run: the commands of the plan, and the copies that bring back a result in the alternate buffers.
     pub fn recorded(&self) -> CommandCounts {
         self.recorded.get()
     }
@@ -232,7 +232,7 @@ impl<'g> Workload<'g> {
     /// and elements or alignments without a counting kernel.
     ///
     /// # Errors
-    /// Those of creating the pipelines, recording and submitting.
+    /// Errors of creating the pipelines, recording and submitting.
     pub fn look_back(&self) -> Result<Option<LookBackCounts>> {
         match &self.ready.prepared.look_back {
             Some(look_back) => look_back(self.gpu, &|name| self.spans.range(name, &self.memories)),

@@ -1,5 +1,5 @@
 //! Elements of 8 and 16 bits: each as the word of an unpacked number, and packed in memory. Independent of the library's
-//! conversions: finite floats are those of the crate `half`.
+//! conversions: the crate `half` converts finite floats.
 
 use half::{bf16, f16};
 use subsweep::{ElementType, NumberKind};
@@ -40,7 +40,7 @@ pub fn packed(element: ElementType, saturates: bool, word: u32) -> u16 {
 }
 
 /// The number of values of the type that precede the element with these bits, of equal ones the last; of floats in the order of
-/// `total_cmp`, or in that of numpy.
+/// `total_cmp`, or in numpy's order.
 pub fn rank(element: ElementType, is_numpy: bool, bits: u16) -> u32 {
     let (bits, half) = (u32::from(bits), 1 << (element.bits() - 1));
     match element.kind() {
@@ -58,7 +58,7 @@ pub fn rank(element: ElementType, is_numpy: bool, bits: u16) -> u32 {
     }
 }
 
-/// The words of memory that hold the elements of `words`; the bytes after the last are those of `beyond`.
+/// The words of memory that hold the elements of `words`; the bytes after the last are the bytes of `beyond`.
 pub fn packed_memory(element: ElementType, saturates: bool, words: &[u32], beyond: u32) -> Vec<u32> {
     let size = element.size();
     let mut memory = vec![beyond; (words.len() * size).div_ceil(4)];

@@ -12,7 +12,7 @@ pub const UNPACKED: [ElementType; 6] = [
     ElementType::F64,
 ];
 
-/// Its little-endian `descr`: `<u4`, and of a single byte `|u1`. numpy has no bfloat16, and saves that of `ml_dtypes` as `<V2`.
+/// Its little-endian `descr`: `<u4`, and of a single byte `|u1`. numpy has no bfloat16, and saves `ml_dtypes.bfloat16` as `<V2`.
 pub fn descr(element: ElementType) -> String {
     let order = if element.size() == 1 { '|' } else { '<' };
     let kind = match element.kind() {
@@ -66,7 +66,7 @@ pub fn real(bytes: &[u8], element: ElementType) -> f64 {
     }
 }
 
-/// The words of a number in kernels, from its bytes in a file: of a type of 8 or 16 bits that of the same number of 32 bits.
+/// The words of a number in kernels, from its bytes in a file: of a type of 8 or 16 bits, the word of the same number of 32 bits.
 pub fn words(bytes: &[u8], element: ElementType) -> Vec<u32> {
     match (element.is_packed(), element.kind()) {
         (false, _) => bytemuck::pod_collect_to_vec(bytes),

@@ -50,7 +50,7 @@ const _: () = assert!(cfg!(target_endian = "little"), "elements are little-endia
 pub enum Format {
     /// A header with type and shape, then the elements: the format of `numpy.save`.
     Npy,
-    /// The same with elements of numpy's bool, which are u8 here; in an output those of other types are of their own.
+    /// The same with elements of numpy's bool, which are u8 here; in an output, elements of other types keep their types.
     NpyBool,
     /// Elements without a header.
     Raw,

@@ -401,7 +401,7 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        // An outer name is that of every inner field: a header could make megabytes of it.
+        // An outer name is in the name of every inner field: a header could make megabytes of it.
         structure.fields.retain(|field| (1..=MAX_NAME_SIZE).contains(&field.name.len()));
         Ok(structure)
     }

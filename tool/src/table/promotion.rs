@@ -40,7 +40,7 @@ pub fn promoted(a: ElementType, b: ElementType) -> Option<ElementType> {
 }
 
 impl Table {
-    /// The table with its elements as those of another type; rounded, if need be.
+    /// The table with its elements converted to another type; rounded, if need be.
     ///
     /// # Errors
     /// [`TableError::Memory`].

@@ -38,7 +38,7 @@ impl Table {
         read_all(TableReader::new(reader, file_size, declared, taken)?, file_size, memory_size)
     }
 
-    /// As [`Self::read`]; an `.npy` file may be of any of the types that are taken, and `raw` is that of raw elements.
+    /// As [`Self::read`]; an `.npy` file may be of any of the types that are taken, and `raw` is the type of raw elements.
     ///
     /// # Errors
     /// The first problem found.
@@ -277,14 +277,14 @@ pub enum TableError {
         /// Keys.
         count: u64,
     },
-    /// The first dimensions of values are not those of the keys.
+    /// The first dimensions of values are not the dimensions of the keys.
     #[error(
         "has shape {shape}, and the keys {keys}; give one value for each key, in one dimension more if it has several elements"
     )]
     ValueShape {
         /// The shape found.
         shape: TableShape,
-        /// That of the keys.
+        /// The shape of the keys.
         keys: TableShape,
     },
     /// Raw values of an unsupported size.

@@ -62,7 +62,7 @@ impl<R: Read> TableReader<R> {
         Self::open(reader, file_size, declared, Expected { element: declared, ..Expected::default() }, taken)
     }
 
-    /// As [`Self::new`]; an `.npy` file may be of any of the types that are taken, and `raw` is that of raw elements.
+    /// As [`Self::new`]; an `.npy` file may be of any of the types that are taken, and `raw` is the type of raw elements.
     ///
     /// # Errors
     /// The first problem found.
@@ -250,7 +250,7 @@ impl<R: Read> Read for TableReader<R> {
     }
 }
 
-/// Reads the first bytes: none if they are the magic of an `.npy` file, else those of raw elements.
+/// Reads the first bytes: none if they are the magic of an `.npy` file, else the bytes of raw elements.
 ///
 /// # Errors
 /// The reader fails, or the file is an archive.

@@ -11,7 +11,7 @@ const UNSIGNED: [ElementType; 4] = [ElementType::U8, ElementType::U16, ElementTy
 const SIGNED: [ElementType; 4] = [ElementType::I8, ElementType::I16, ElementType::I32, ElementType::I64];
 const FLOATS: [ElementType; 3] = [ElementType::F16, ElementType::F32, ElementType::F64];
 
-/// What to save in place of two files, so that both have one type: that of numpy's promotion, or f32.
+/// What to save in place of two files, so that both have one type: the type of numpy's promotion, or f32.
 pub fn one_type(files: [(&dyn Display, ElementType); 2]) -> String {
     let [(_, a), (_, b)] = files;
     let to = promoted(a, b).unwrap_or(ElementType::F32);

@@ -202,7 +202,7 @@ fn wrong_or_missing_cases_are_printed_and_fail_the_gate() {
     assert_eq!(gate(&base, &two).code, 0);
 }
 
-/// Several devices are compared with those of the same driver; a single one with any.
+/// Several devices are compared with devices of the same driver; a single device with any.
 #[test]
 fn a_gate_pairs_devices_by_driver() {
     let folder = Folder::new();

@@ -95,7 +95,7 @@ fn an_input_that_ends_early_leaves_the_output_as_it_was() {
     assert_eq!((folder.read("out.npy"), folder.names()), (b"before".into(), vec!["out.npy".to_owned()]));
 }
 
-/// Peak resident memory in bytes. That of `wait4` is at least this process's own, whose memory a child has until it is executed.
+/// Peak resident memory in bytes. `wait4` reports at least this process's own, whose memory a child has until it is executed.
 #[cfg(target_os = "linux")]
 fn peak(command: &mut Command) -> u64 {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -303,7 +303,7 @@ fn chunks_of_parts_and_runs_have_the_results_of_the_whole() {
         assert!(read("out") == of(&begins) && read("offsets") == begins, "{option:?}");
         assert!(read("counts") == kept.iter().map(|(begin, end)| end - begin).collect::<Vec<_>>(), "{option:?}");
     }
-    // Of equal floats that differ in their bits, the run has those of the first.
+    // Of equal floats that differ in their bits, the run has the bits of the first.
     let half = CHUNKED_COUNT / 2;
     let sign = |index: usize| (index as u32 & 1) << 31;
     let nan = |index: usize| 0x7fc0_0000 + (index as u32 & 0xff);

@@ -81,7 +81,7 @@ impl Packed {
         elements.iter().map(|&bits| (self.number)(bits)).collect()
     }
 
-    /// Any bits but those of a NaN.
+    /// Any bits but the bits of a NaN.
     fn random(&self) -> Vec<u16> {
         let bits =
             random(COUNT).into_iter().map(|word| (word >> 8) as u16 & (0xffff >> (16 - 8 * self.size)));

@@ -9,7 +9,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
     npy("<f4", &format!("({},)", values.len()), &bytes(&words))
 }
 
-/// The last line on standard error, after that of the device.
+/// The last line on standard error, after the line of the device.
 fn last_line(ended: &Ended) -> &str {
     ended.stderr.lines().last().unwrap_or_default()
 }

@@ -44,7 +44,7 @@ fn a_path_has_many_spellings() {
         assert_eq!(words(&folder.read("out")), [1, 2, 3, 4, 5], "{output}");
         std::fs::remove_file(folder.path("out")).unwrap();
     }
-    // Relative to the current folder, and to that of the drive.
+    // Relative to the current folder, and to the current folder of the drive.
     for output in ["out".to_owned(), format!("{drive}:out")] {
         run(sort(&["in", "-o", &output]).current_dir(folder.path(""))).done();
         assert_eq!(words(&folder.read("out")), [1, 2, 3, 4, 5], "{output}");
@@ -102,7 +102,7 @@ impl PipeServer {
 
     /// Waits for the client. One that has come already is an error, which is ignored.
     fn connect(self) -> File {
-        // SAFETY: the handle is that of a pipe, and owned by the file from here on.
+        // SAFETY: the handle is a pipe's, and owned by the file from here on.
         unsafe {
             ConnectNamedPipe(self.0, std::ptr::null_mut());
             File::from_raw_handle(self.0)

@@ -24,7 +24,7 @@ pub const COLUMNS: [Column; 6] = [
     ("scratch", |summary| summary.scratch_size, |_| 0),
 ];
 
-/// A kernel at its default shape, that of the first plan.
+/// A kernel at its default shape, which is the shape of the first plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub specialization: String,

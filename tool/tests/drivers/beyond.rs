@@ -170,8 +170,8 @@ fn selection(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Most indices are of the first part, so that the others begin beyond 2^32; those of the first part share the memory of a
-/// window, which holds the index of one of its windows then. 2^32 is not a multiple of the window.
+/// Most indices are of the first part, so that the others begin beyond 2^32; the indices of the first part share the memory
+/// of a window, which holds the index of one of its windows then. 2^32 is not a multiple of the window.
 fn partition(gpu: &Gpu) -> Result<(), Failed> {
     const WINDOW: u64 = 3 << 20;
     let mut elements = Zeros::new(4 * COUNT)?;

@@ -49,7 +49,7 @@ pub fn trials(gpu: &Arc<Gpu>, watch: Watch) -> Vec<Trial> {
     trials
 }
 
-/// The check passes with all pipelines dispatched, and fails without those of one kernel.
+/// The check passes with all pipelines dispatched, and fails without the pipelines of one kernel.
 fn undispatched_kernel(_: &Gpu) -> Result<(), Failed> {
     let kernel_of = |line: &'static str| line.split(' ').next();
     let kernels: BTreeSet<_> = CHOSEN.lines().filter_map(kernel_of).collect();

@@ -153,7 +153,7 @@ fn lane_sensitive_cases(capabilities: &Capabilities) -> Vec<Case> {
     // A mask has one bit for each of up to 32 lanes; fewer than 16 lanes are left to the full suite.
     let lanes = capabilities.min_subgroup_size..=capabilities.max_subgroup_size;
     let takes_masks = *lanes.start() >= 16 && *lanes.end() <= 32;
-    // Digits of 2 bits are those of 4 bits to the lanes.
+    // To the lanes, digits of 2 bits are as digits of 4 bits.
     let is_of_2_bits =
         |work: &Work| matches!(work, Work::Sort(sort) if sort.algorithm == SortAlgorithm::Radix2Bit);
     let is_taken =

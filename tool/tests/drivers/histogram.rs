@@ -166,7 +166,7 @@ impl Shape {
         types[self.numbers as usize]
     }
 
-    /// Edges of a part of all words; floats are those of all exponents, where no bins are even.
+    /// Edges of a part of all words; floats have all exponents, where no bins are even.
     fn edges(self, element: ElementType) -> Vec<f64> {
         let range = match element {
             _ if element.is_float() => [-3.5, 1e3],
@@ -396,8 +396,8 @@ fn guesses(gpu: &Gpu) -> Result<(), Failed> {
             expect_counts(gpu, element, &edges, &values, &case)?;
         }
     }
-    // In units of 1 the distance of the last edge has 33 bits: cut to 32, that of this value would be in the middle of
-    // the first bin.
+    // In units of 1 the distance of the last edge has 33 bits: cut to 32, the distance of this value would be in
+    // the middle of the first bin.
     let long = [0.0, 500.0, two(2.0, 32) + 1000.0];
     for element in [u64, i64] {
         expect_counts(gpu, element, &long, &[250, 1].repeat(2048), &format!("a long bin of {element}"))?;

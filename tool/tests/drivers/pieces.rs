@@ -1,5 +1,5 @@
 //! The pieces of `docs/pieces.md` in kernels of a stranger, `src/kernels/fixtures/piece_*.comp`. Selection and look-back are
-//! those of `examples/fused`.
+//! in `examples/fused`.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ unsafe impl PushConstants for ScanPush {
 
 struct RankPush([AddressRange; 3], [u32; 2]);
 
-// SAFETY: the block is that of both kernels.
+// SAFETY: both kernels have this block.
 unsafe impl PushConstants for RankPush {
     const FAMILIES: &'static [&'static Family] = &[&Family::new(&RANKINGS)];
 

@@ -138,7 +138,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2], &[])?, [0u32; 0]);
     assert_eq!(gpu.reduce_segments(of_segments, &vec![1u32; 5000], &[])?, [0u32; 0]);
-    // The bits of a segment do not depend on the rows behind it.
+    // The bits of a segment do not depend on the rows after it.
     let values: Vec<f32> =
         passes::reduce::fractions_of_f32(7, 70_000).into_iter().map(f32::from_bits).collect();
     let first_of = |count: usize, end: u32| -> subsweep::Result<u32> {

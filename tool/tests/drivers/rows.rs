@@ -174,7 +174,7 @@ impl DriverRow {
         self.has_faults() && self.effort() == Effort::Quick
     }
 
-    /// Whether this row runs the lane-sensitive cases in addition to those of [`Self::effort`].
+    /// Whether this row runs the lane-sensitive cases in addition to the cases of [`Self::effort`].
     pub fn has_lane_sensitive_additionally(&self) -> bool {
         self.has_small_tiles_alone() && !self.is_lane_sensitive_alone()
     }

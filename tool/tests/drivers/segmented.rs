@@ -288,7 +288,7 @@ fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
         let segments = Memory::with_words(gpu, &begins, Alignment::Words)?;
         let segment_count = begins.len() as u64;
         let scratch_size = plan.scratch_requirements((count.into(), segment_count)).size;
-        // Guard words behind the scratch show a store past its end.
+        // Guard words after the scratch show a store past its end.
         let scratch = gpu.allocate(scratch_size + 256)?;
         gpu.upload(&scratch, scratch_size, &[0x5a5a_5a5a; 64])?;
         let sort = SortBuffers::new(keys_memory.range(), part(scratch.range(), 0, scratch_size));

@@ -1,4 +1,4 @@
-//! Scans and sorts in chunks: equal to those of the whole.
+//! Scans and sorts in chunks: equal to scans and sorts of the whole.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;

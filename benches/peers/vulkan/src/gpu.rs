@@ -20,7 +20,7 @@ pub struct Wgpu {
 }
 
 impl Wgpu {
-    /// The wgpu device with the same name and driver as subsweep's. Features and limits are those of lampshade's own
+    /// The wgpu device with the same name and driver as subsweep's. It has the features and limits of lampshade's own
     /// context, and timestamps between commands.
     pub fn like(gpu: &Gpu) -> Result<Self> {
         let descriptor = wgpu::InstanceDescriptor {

@@ -1,6 +1,6 @@
 //! Sorts and scans of subsweep and its peers on one Vulkan device. See ../README.md; called by `run`.
 //!
-//! The cases are those of `bench --preset peers` that a peer on Vulkan does as well. Every result is verified before and
+//! It measures the cases of `bench --preset peers` that a peer on Vulkan does as well. Every result is verified before and
 //! after it is measured, by the GPU's timestamps and subsweep's own rules of warm clocks; subjects take turns.
 
 mod gpu;
@@ -36,7 +36,7 @@ const USAGE: &str = "usage: benches/peers/vulkan/run [--sizes LOG2,…] [--round
      [--prefix-sums FOLDER] [--libraries FOLDER] [--json FOLDER]";
 
 struct Options {
-    /// Numbers of elements; those of `bench` where none is said.
+    /// Numbers of elements; by default the numbers of `bench`.
     counts: Vec<u64>,
     round_count: u32,
     device: String,

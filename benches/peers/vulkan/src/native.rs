@@ -270,7 +270,7 @@ impl Native {
     /// Records, submits and waits.
     ///
     /// # Safety
-    /// Those of [`Recorder::new`], for what `record` does.
+    /// The conditions of [`Recorder::new`], for what `record` does.
     unsafe fn submit(&self, record: impl FnOnce(&mut Recorder<'_>) -> subsweep::Result<()>) -> Result<()> {
         let (raw, command_buffer, fence) = (self.device.raw(), self.command_buffer, self.owned.fence);
         let begin = vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);

@@ -44,7 +44,7 @@ impl Work {
     }
 }
 
-/// The cases of the preset on a device, at these counts or at those of `bench`: work by work, counts ascending.
+/// The cases of the preset on a device, at `counts`, or at the counts of `bench` if it is empty: work by work, counts ascending.
 pub fn cases(capabilities: &Capabilities, counts: &[u64]) -> Vec<(Work, Case)> {
     let preset = peer_bench_cases(BenchScale::new(Effort::Normal, capabilities));
     let mut of_work: Vec<(Work, Vec<Case>)> = Work::ALL.map(|(_, work)| (work, Vec::new())).into();

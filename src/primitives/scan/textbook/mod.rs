@@ -1,4 +1,4 @@
-//! Scans to be studied and compared: those of textbooks, and the seed's. No default policy chooses them, and without the
+//! Scans to be studied and compared: scans of textbooks, and the seed's. No default policy chooses them, and without the
 //! feature `textbook` the library has neither them nor their kernels.
 
 pub(super) mod block_doubling;

@@ -154,7 +154,7 @@ fn the_tile_of_one_workgroup_is_what_it_holds() {
     let tuned = SortPolicy::tuned(SortAlgorithm::SingleWorkgroup, &capabilities(), &KEYS);
     let single = SortPolicy { single_workgroup: Some(shape), ..tuned };
     assert_eq!(single.tile_items(), 768);
-    // With another algorithm the tile is that of its passes.
+    // Another algorithm has the tile of its passes.
     let passes = SortPolicy { algorithm: SortAlgorithm::Radix4Bit, ..single };
     assert_eq!(passes.tile_items(), tuned.workgroup_size * tuned.items_per_invocation);
 }

@@ -49,7 +49,7 @@ impl SegmentedSortConfig {
 
     /// Sorts along the rows of a table of `length` columns, 1 or more, as segments of so many keys: there are no
     /// [`segments`](SegmentedSortBuffers::segments). Counts are of keys and of rows; of rows as many are sorted as the keys fill,
-    /// and other keys are in none. Indices, such as an argsort's, are those within a row, so that results are those of
+    /// and other keys are in none. Indices, such as an argsort's, are indices within a row, so that results equal
     /// `np.sort` and `np.argsort(table, axis=1, kind='stable')`. Of the kernels, only those for this length are compiled.
     ///
     #[doc = example!()]
@@ -88,7 +88,7 @@ impl SegmentedSortConfig {
         /// # Ok::<(), subsweep::Error>(())
         /// ```
         ranges() => has_ends = true;
-        /// Sets the policy; by default that of [`SegmentedSortPolicy::choose`].
+        /// Sets the policy; by default [`SegmentedSortPolicy::choose`] chooses it.
         policy(policy: SegmentedSortPolicy) => policy = Some(policy);
     }
 

@@ -16,7 +16,7 @@ pub(super) const CLASS_COUNT: usize = 3;
 #[derive(Debug)]
 pub(super) struct Held {
     config: SortConfig,
-    /// Along rows that of their length alone.
+    /// Along rows the class of their length alone.
     classes: [Option<Pipeline>; CLASS_COUNT],
     begin_mask: u32,
 }

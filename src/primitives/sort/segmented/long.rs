@@ -243,7 +243,7 @@ impl Long {
     }
 }
 
-/// Number of passes, after which the result is where those of shorter segments are.
+/// Number of passes, after which the result is where the results of shorter segments are.
 fn pass_count(config: &SortConfig) -> u32 {
     // Without bits, indices or an output must be written nevertheless.
     let needed = config.pass_count(SegmentedSortPolicy::TILE_RADIX_BITS);

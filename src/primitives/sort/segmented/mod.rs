@@ -86,7 +86,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// | classification | a fill, a barrier, a dispatch, a barrier; for an indirect count of segments a dispatch and a barrier more |
 /// | short segments | up to three indirect dispatches, one per size class, with barriers; along rows one |
 /// | if `count` exceeds a workgroup | a dispatch that queues tiles; for each pass count, a scan and scatter, all indirect, with barriers, without workgroups if no segment is so long |
-/// | values of more than 8 bytes | those of keys with indices, and a fill more; then a barrier and a gather; in place, or of a double buffer, a copy before the first |
+/// | values of more than 8 bytes | the commands of keys with indices, and a fill more; then a barrier and a gather; in place, or of a double buffer, a copy before the first |
 ///
 /// No keys, no segments, a single key and an empty bit range record nothing; except that a sort of at least one key in a
 /// segment writes indices, and a sort out of place its output. At most [`SegmentedSortPlan::max_count`] keys and
@@ -101,7 +101,7 @@ pub type SegmentedSortPlan = Plan<SegmentedSort>;
 /// its memory is unchanged.
 #[derive(Debug)]
 pub struct SegmentedSort {
-    /// That of the kernels.
+    /// The configuration of the kernels.
     config: SegmentedSortConfig,
     /// Length of the shortest segment that is sorted.
     min_extent: u32,
@@ -180,7 +180,7 @@ impl Primitive for SegmentedSort {
             ("TILE_ITEMS", tile.tile_items()),
             ("RADIX", 1 << SegmentedSortPolicy::TILE_RADIX_BITS),
         ];
-        // That of large segments: fewer workgroups reserve queue entries.
+        // The workgroup size of large segments: fewer workgroups reserve queue entries.
         let [_, TileShape { workgroup_size, .. }] = policy.workgroups;
         let options = PipelineOptions { workgroup_size, constants: &constants, subgroup_size };
         Ok(Self {

@@ -127,7 +127,7 @@ impl SegmentedSortPolicy {
         [self.cluster.items(), small.tile_items(), large.tile_items()]
     }
 
-    /// Whether there may be segments of a size class: an index of [`Self::max_extents`], or after these that of long ones.
+    /// Whether there may be segments of a size class: an index of [`Self::max_extents`], or the next index for long ones.
     pub(super) fn has_class(&self, config: &SegmentedSortConfig, class: usize) -> bool {
         let class_of = |extent: u32| self.max_extents().partition_point(|&max| max < extent);
         config.row_length.is_none_or(|length| class_of(length) == class)

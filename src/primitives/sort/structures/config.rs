@@ -91,7 +91,7 @@ impl StructureSortConfig {
         out_of_place() => output = Output::OutOfPlace;
         /// Supports indirect counts, [`Count::Indirect`].
         indirect_count() => has_indirect_count = true;
-        /// Sets the policy; by default that of [`StructureSortPolicy::choose`].
+        /// Sets the policy; by default [`StructureSortPolicy::choose`] chooses it.
         policy(policy: StructureSortPolicy) => policy = Some(policy);
     }
 

@@ -77,10 +77,10 @@ pub type StructureSortPlan = Plan<StructureSort>;
 /// | the structures | a barrier and a gather; in place a copy before the first dispatch |
 /// | an indirect count | a dispatch and a barrier before the first of these, the gather and the copy |
 ///
-/// A `count` of 0 records nothing, nor does one of 1 in place. At most [`StructureSortPlan::max_count`] structures, and those
-/// of a [`GatherPlan`](crate::gather::GatherPlan). Faster if `structures` and `sorted` are aligned to 16 and the structure size
-/// is a multiple of 16, or both of 8. Stable: structures that agree in all fields of the key, or neither of which is less, keep their order, and their other
-/// bytes may be anything. The result does not depend on timing, policy or device.
+/// A `count` of 0 records nothing, nor does one of 1 in place. At most [`StructureSortPlan::max_count`] structures, and as
+/// many as a [`GatherPlan`](crate::gather::GatherPlan) takes. Faster if `structures` and `sorted` are aligned to 16 and the
+/// structure size is a multiple of 16, or both of 8. Stable: structures that agree in all fields of the key, or neither of which
+/// is less, keep their order, and their other bytes may be anything. The result does not depend on timing, policy or device.
 #[derive(Debug)]
 pub struct StructureSort {
     output: Output,
@@ -136,7 +136,7 @@ pub struct ScratchLayout {
     level_args: u64,
     keys: Array,
     indices: Array,
-    /// That of one sort after another.
+    /// The scratch of one sort after another.
     sort: Array,
     mover: Option<RowMoverLayout>,
 }

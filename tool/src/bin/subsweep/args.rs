@@ -233,7 +233,7 @@ pub fn float_order() -> impl TypedValueParser<Value = FloatOrder> {
     one_of(FloatOrder::ALL, FloatOrder::name, value)
 }
 
-/// The parser of one of `all`, by its `name`, which is that of its `value` in the help.
+/// The parser of one of `all`, by its `name`, which is also the name of its `value` in the help.
 fn one_of<T: Copy + Send + Sync + 'static, V: Into<PossibleValue>, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,

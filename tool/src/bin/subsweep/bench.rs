@@ -30,7 +30,7 @@ use scaling::Scaling;
 /// Measure devices, each case beside a copy of as many bytes
 ///
 /// Each case is verified first and last, and is not measured if its result is wrong. Times are medians of GPU time, or of
-/// wall-clock time where a device has no timestamps, with the interquartile range. Bytes are those of the elements that
+/// wall-clock time where a device has no timestamps, with the interquartile range. Bytes count the elements that
 /// the algorithm has to read and write. A GPU's clock is warmed by copies before the runs; a case is marked unsteady if
 /// copies before and after its runs differ.
 #[derive(Debug, Args)]
@@ -86,7 +86,7 @@ pub enum Preset {
 }
 
 impl BenchArgs {
-    /// The cases of the preset, or those of all primitives.
+    /// The cases of the preset, or the cases of all primitives.
     fn cases(&self, effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
         match self.preset {
             None => bench_cases(BenchScale::new(effort, capabilities)),
@@ -318,7 +318,7 @@ fn note<'a>(
 /// Measures a scan and sorts for some seconds, and returns the tally and a table with a line for each.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
     let mut tally = Tally::default();
     let roof = CopyRoof::new(gpu)?;

@@ -65,7 +65,7 @@ impl CachedGpu {
     /// Opens `candidate` with the pipeline cache data of earlier runs if `is_cached`.
     ///
     /// # Errors
-    /// Those of [`Gpu::open_candidate`].
+    /// Errors of [`Gpu::open_candidate`].
     pub fn open(candidate: Candidate, is_cached: bool) -> subsweep::Result<Self> {
         Self::open_for(candidate, is_cached, WorkOptions::default())
     }
@@ -73,7 +73,7 @@ impl CachedGpu {
     /// As [`Self::open`], with options of its work.
     ///
     /// # Errors
-    /// Those of [`Gpu::open_candidate`].
+    /// Errors of [`Gpu::open_candidate`].
     pub fn open_for(candidate: Candidate, is_cached: bool, work: WorkOptions) -> subsweep::Result<Self> {
         let file = CacheFile::new(candidate.capabilities().filter(|_| is_cached));
         let pipeline_cache_data = file.as_ref().map(CacheFile::read).unwrap_or_default();

@@ -16,7 +16,7 @@ pub trait Run {
     /// Runs the command.
     ///
     /// # Errors
-    /// Those of the command; their types determine the exit code.
+    /// Errors of the command; their types determine the exit code.
     fn run(&self, common: &Common) -> Result<()>;
 
     /// What the command needs of a device.
@@ -46,7 +46,7 @@ pub trait Run {
     /// The output for one of several compile-only GPUs whose child has failed.
     ///
     /// # Errors
-    /// Those of JSON.
+    /// Errors of writing JSON.
     fn refusal(&self, gpu: &'static CompileOnlyGpu, reason: &str) -> Result<String> {
         Ok(format!("gpu:{}: {}\n  {reason}\n", gpu.name, gpu.what))
     }

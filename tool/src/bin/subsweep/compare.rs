@@ -36,8 +36,8 @@ use crate::terminal::escaped;
 /// device, driver, machine, build, policies and samples are printed first. A case is FASTER or SLOWER where its time
 /// differs by more than the tolerance, SAME where it differs by less, and AMBIGUOUS where the samples leave both open:
 /// by a bootstrap interval, at 95 %, of the ratio of medians. UNSTEADY are cases whose clock changed while they were
-/// measured: they are not judged. A group is judged alike by its geometric mean. After our report, that of a peer such as
-/// benches/peers/cub ends with a table of the peer's times over ours. Between
+/// measured: they are not judged. A group is judged alike by its geometric mean. After our report, the report of a peer such
+/// as benches/peers/cub ends with a table of the peer's times over ours. Between
 /// runs on one machine, device and driver, the median change of the copies' times is attributed to the machine. compare
 /// opens no device, and refuses --device, --algorithm and --policy.
 #[derive(Debug, Args)]
@@ -308,7 +308,7 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
     if let Some((report, device)) = lacking {
         return refused(format!("{report}: lacks the base's device {device}; measure it as well"));
     }
-    // A single device may be compared with any other; several devices only with those of the same driver.
+    // A single device may be compared with any other; several devices only with devices of the same driver.
     let is_of_another_driver = |one: &&Comparison| {
         one.base.report != one.new.report && one.differences.iter().any(|it| it.what == "driver")
     };

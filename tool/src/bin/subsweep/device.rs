@@ -320,7 +320,7 @@ pub fn check_memory(gpu: &Gpu, size: u64, what: &'static str) -> Result<(), subs
 /// Runs what is prepared, within the memory.
 ///
 /// # Errors
-/// Those of [`check_memory`] and [`Prepared::run`].
+/// Errors of [`check_memory`] and [`Prepared::run`].
 pub fn run(gpu: &Gpu, prepared: Prepared<'_>) -> Result<(), subsweep::Error> {
     check_memory(gpu, prepared.device_size(), "the arrays and their scratch")?;
     prepared.run()
@@ -329,7 +329,7 @@ pub fn run(gpu: &Gpu, prepared: Prepared<'_>) -> Result<(), subsweep::Error> {
 /// Prepares and runs what takes its inputs whole, beside a spinner with the step's name.
 ///
 /// # Errors
-/// Those of `prepare` and [`run`].
+/// Errors of `prepare` and [`run`].
 pub fn run_whole<'a>(
     gpu: &Gpu,
     name: impl fmt::Display,

@@ -16,7 +16,7 @@ use crate::sort::SortArgs;
 /// Sorts the rows of a structured array by the fields `by`.
 ///
 /// # Errors
-/// The array or the names are refused; those of the device and of the output.
+/// The array or the names are refused; errors of the device and of the output.
 pub fn sort(args: &SortArgs, common: &Common, by: &str) -> Result<()> {
     policy::check_none(common, "sort --by")?;
     check_options(args)?;

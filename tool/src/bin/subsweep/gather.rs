@@ -65,7 +65,7 @@ impl Run for GatherArgs {
     }
 }
 
-/// The configuration for rows of a table, if the kernels can gather those of its size.
+/// The configuration for rows of a table, if the kernels can gather rows of their size.
 fn config(source: &Source, table: &Table) -> Result<GatherConfig, CommandError> {
     match table.shape.columns() {
         1 => Ok(GatherConfig::numbers(table.element)),

@@ -158,7 +158,7 @@ impl<'a> Weights<'a> {
         Ok(Self { source, element: table.element, bytes })
     }
 
-    /// Those of the elements from `first` on and before `end`.
+    /// The weights of the elements from `first` on and before `end`.
     fn slice(&self, first: usize, end: usize) -> Result<&[u8], CommandError> {
         match self.bytes.get(4 * first..4 * end) {
             Some(weights) => Ok(weights),

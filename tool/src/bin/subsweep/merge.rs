@@ -17,8 +17,8 @@ use crate::policy;
 
 /// Merge two sorted arrays into one, stable, keys alone or with values
 ///
-/// Equals numpy.sort(numpy.concatenate((a, b)), kind='stable'), of floats with --order numpy: of equal keys those of A come
-/// first. That A and B are sorted is not checked. The output has the type of both and the format of A.
+/// Equals numpy.sort(numpy.concatenate((a, b)), kind='stable'), of floats with --order numpy: of equal keys, the keys of A
+/// come first. That A and B are sorted is not checked. The output has the type of both and the format of A.
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input

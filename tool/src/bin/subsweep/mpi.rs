@@ -1,6 +1,6 @@
 //! The command-line program over many devices: each rank of an MPI job takes one.
 
-// Its modules are those of `subsweep`, which uses more of them; but for `cluster`.
+// But for `cluster`, its modules are modules of `subsweep`, which uses more of them.
 #![allow(dead_code, unused_imports, unused_macros)]
 
 mod args;

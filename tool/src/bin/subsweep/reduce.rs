@@ -254,7 +254,7 @@ impl ReduceArgs {
         self.commit(outputs, results, None, columns)
     }
 
-    /// The type of the results that are given, and these, from those of 32 bits of elements that have fewer.
+    /// The type of the results that are given, and the results, from results of 32 bits of elements that have fewer bits.
     fn results(&self, element: ElementType, results: Vec<u8>) -> (ElementType, Vec<u8>) {
         match self.op {
             Operation::ArgMin | Operation::ArgMax | Operation::ArgMinMax => (ElementType::U32, results),

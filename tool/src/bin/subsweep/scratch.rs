@@ -37,13 +37,13 @@ pub struct ScratchArgs {
     json: bool,
 }
 
-/// The memory of a case. The field names are those of `--json`, and stable.
+/// The memory of a case. The field names are the keys of `--json`, and stable.
 #[derive(Debug, Serialize)]
 struct Scratch {
     device: String,
     case: String,
     arguments: Vec<ShownArgument>,
-    /// That of the scratch, bytes.
+    /// The size of the scratch, bytes.
     size: u64,
     arrays: Vec<Array>,
     /// Why the device has no such plan.

@@ -56,7 +56,7 @@ pub struct SearchArgs {
 pub enum Side {
     /// The lower bound: before them
     Left,
-    /// The upper bound: behind them
+    /// The upper bound: after them
     Right,
 }
 

@@ -27,7 +27,7 @@ pub fn read(source: &Source, verb: &str, count: usize, things: &str) -> Result<V
     }
 }
 
-/// Reads the first rows of segments, then their ends, each at most `count`, in any order. The words are those of [`read`].
+/// Reads the first rows of segments, then their ends, each at most `count`, in any order. `verb` and `things`: see [`read`].
 pub fn read_ranges(sources: [&Source; 2], verb: &str, count: usize, things: &str) -> Result<Vec<u32>> {
     let mut ranges = Vec::new();
     for source in sources {

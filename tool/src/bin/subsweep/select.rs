@@ -57,7 +57,7 @@ pub struct SelectArgs {
     memory: MemoryLimit,
 }
 
-/// Partition elements: those that a predicate keeps first, the others behind them, each in order
+/// Partition elements: those that a predicate keeps first, the others after them, each in order
 ///
 /// Equals np.concatenate([a[mask], a[~mask]]) in numpy. With --and-then there are three parts: of the elements that
 /// --where rejects, those that satisfy it come second. The sizes of the parts are printed on standard error, or written

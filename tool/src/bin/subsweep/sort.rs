@@ -28,7 +28,7 @@ use crate::{device, fields, segments};
 
 /// Sort an array, stable, keys alone or with values
 ///
-/// Keys are in numeric order, floats in that of --order. Equal keys keep their order in either direction. The output has the
+/// Keys are in numeric order, floats in the order of --order. Equal keys keep their order in either direction. The output has the
 /// format, type and shape of the input, which has one dimension, or two and --axis 1.
 #[derive(Debug, Args)]
 pub struct SortArgs {
@@ -44,7 +44,7 @@ pub struct SortArgs {
     pub order: FloatOrder,
 
     /// Sort the rows of a structured array by its fields of these names, of which - is before each whose greatest comes first; to
-    /// 8 fields, together to 16 bytes. Rows are moved whole; --order is that of all floats
+    /// 8 fields, together to 16 bytes. Rows are moved whole; --order is the order of all floats
     #[arg(long, value_name = "FIELD,…", allow_hyphen_values = true)]
     pub by: Option<String>,
 

@@ -108,7 +108,7 @@ impl Opened {
     /// Opens the device again, with a queue and plans of its own.
     ///
     /// # Errors
-    /// Those of [`Gpu::open_candidate`].
+    /// Errors of [`Gpu::open_candidate`].
     pub fn again(&self) -> Result<CachedGpu, Error> {
         CachedGpu::open(self.candidate.clone(), self.is_cached)
     }
@@ -239,7 +239,7 @@ impl Suite {
     /// Prints text, by [`print_text`].
     ///
     /// # Errors
-    /// Those of standard output.
+    /// Errors of standard output.
     pub fn print(&self, text: &str) -> Result<(), OutputError> {
         print_text(text, self.reports.have_stdout())
     }

@@ -19,7 +19,7 @@ use crate::files::output;
 /// again, if `is_cached`.
 ///
 /// # Errors
-/// [`CommandError::unable`], and those of [`Gpu::self_test`].
+/// [`CommandError::unable`], and the errors of [`Gpu::self_test`].
 pub fn check(gpu: &Gpu, is_cached: bool) -> Result<()> {
     let (name, identity) = cache::identity_of(gpu.capabilities());
     let file = cache_folder().filter(|_| is_cached).map(|folder| folder.join("self-tests").join(name));

@@ -18,9 +18,8 @@ use crate::{device, policy, segments};
 /// Select the k largest or smallest elements of an array, or of each row of a table
 ///
 /// With --smallest these are np.take_along_axis(a, i, axis=-1) for i = np.argsort(a, axis=-1, kind='stable')[..., :k];
-/// otherwise of the descending order, the largest first. Of equal elements that of the lowest index comes first.
-/// The output has k elements for each row; with --segments or --ks, the results of one row after those of the other, as many as each
-/// has.
+/// otherwise of the descending order, the largest first. Of equal elements, the one with the lowest index comes first.
+/// The output has k elements for each row; with --segments or --ks, the results of one row after another, as many as each has.
 #[derive(Debug, Args)]
 pub struct TopKArgs {
     #[command(flatten)]
@@ -236,7 +235,7 @@ impl Rows {
     }
 }
 
-/// Bytes of a value of a table whose shape begins with that of the keys.
+/// Bytes of a value of a table whose shape begins with the shape of the keys.
 fn value_size(values: &Table, keys: TableShape) -> usize {
     let width = if values.shape == keys { 1 } else { values.shape.columns() };
     width.saturating_mul(values.element.size())

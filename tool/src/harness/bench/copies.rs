@@ -36,7 +36,7 @@ impl CopyKernel {
     /// Compiles the kernel.
     ///
     /// # Errors
-    /// Those of [`Pipeline::new`].
+    /// Errors of [`Pipeline::new`].
     pub fn new(device: &Device) -> Result<Self> {
         let workgroup_size = device.capabilities().max_workgroup_invocations.min(256);
         let pipeline = |by_quads: bool| {
@@ -51,7 +51,7 @@ impl CopyKernel {
     /// Records a copy of the words of `source` to the start of `destination` by the kernel.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`], and those of [`Recorder::dispatch`].
+    /// [`Error::TooManyElements`], and the errors of [`Recorder::dispatch`].
     pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -80,7 +80,7 @@ impl<'g> CopyRoof<'g> {
     /// Compiles the kernel.
     ///
     /// # Errors
-    /// Those of [`CopyKernel::new`] and [`Gpu::allocate`].
+    /// Errors of [`CopyKernel::new`] and [`Gpu::allocate`].
     pub fn new(gpu: &'g Gpu) -> Result<Self> {
         let is_cpu = gpu.capabilities().is_cpu();
         let warm_up_size = if is_cpu { 1 << 20 } else { 64 << 20 };
@@ -109,7 +109,7 @@ impl<'g> CopyRoof<'g> {
     /// Records a copy of the words of `source` to the start of `destination` by the kernel.
     ///
     /// # Errors
-    /// Those of [`CopyKernel::record`].
+    /// Errors of [`CopyKernel::record`].
     pub fn record(
         &self,
         recorder: &mut Recorder<'_>,
@@ -122,10 +122,10 @@ impl<'g> CopyRoof<'g> {
     /// Times `run_count` copies in one submission, nanoseconds each.
     ///
     /// # Errors
-    /// Those of [`Self::record`] and [`Gpu::submit`].
+    /// Errors of [`Self::record`] and [`Gpu::submit`].
     ///
     /// # Safety
-    /// Those of [`Gpu::submit`]: both ranges are of this device, live until this returns, and are used by nothing else
+    /// As for [`Gpu::submit`]: both ranges are of this device, live until this returns, and are used by nothing else
     /// meanwhile.
     pub unsafe fn time(
         &self,
@@ -156,7 +156,7 @@ impl<'g> CopyRoof<'g> {
     /// Times `run_count` copies that warm the clock, nanoseconds each.
     ///
     /// # Errors
-    /// Those of [`Self::time`].
+    /// Errors of [`Self::time`].
     pub fn time_warm_up(&self, run_count: u32) -> Result<Vec<f64>> {
         let [source, destination] = &self.warm_up;
         // SAFETY: the memory is this value's, and has no other use.
@@ -224,7 +224,7 @@ impl CacheFlush {
     /// Allocates the range.
     ///
     /// # Errors
-    /// Those of [`Gpu::allocate`].
+    /// Errors of [`Gpu::allocate`].
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let size = if gpu.capabilities().is_cpu() { Self::SIZE_ON_CPU } else { Self::SIZE };
         let size = size.min(gpu.capabilities().max_allocation_size) / 32 * 32;
@@ -234,7 +234,7 @@ impl CacheFlush {
     /// Records a copy of one half to the other.
     ///
     /// # Errors
-    /// Those of [`CopyRoof::record`].
+    /// Errors of [`CopyRoof::record`].
     pub fn record(&self, roof: &CopyRoof<'_>, recorder: &mut Recorder<'_>) -> Result<()> {
         let range = self.memory.range();
         let half = range.size / 2;

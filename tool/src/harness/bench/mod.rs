@@ -27,7 +27,7 @@ use subsweep::error::Result;
 pub struct BenchOptions {
     /// Blocks of samples; at least one. Blocks far apart in time reveal disturbances by other programs.
     pub block_count: u32,
-    /// Samples of each case in a block, interleaved with those of the other cases; at least one.
+    /// Samples of each case in a block, interleaved with the samples of the other cases; at least one.
     pub samples_per_block: u32,
     /// End-to-end runs of each case, after the last block: at most, and one if any.
     pub end_to_end_count: u32,
@@ -47,7 +47,7 @@ impl BenchOptions {
     pub const MIN_SAMPLES: u32 = 10;
     /// Maximum runs of a sample, which is their median.
     pub const MAX_RUNS_PER_SAMPLE: u32 = 64;
-    /// Time after which no further end-to-end run of a case begins: that of many elements is the time of their copies.
+    /// Time after which no further end-to-end run of a case begins: a run of many elements takes the time of their copies.
     pub const MAX_END_TO_END: Duration = Duration::from_millis(50);
 
     /// The samples of a block of `case_count` cases.
@@ -222,8 +222,8 @@ impl<'g> BenchGroup<'g> {
         Ok(())
     }
 
-    /// Verifies one more run of each case, and measures runs end to end. After the last block, and after those of other groups:
-    /// a GPU's clock falls meanwhile.
+    /// Verifies one more run of each case, and measures runs end to end. After the last block, and after the blocks of other
+    /// groups: a GPU's clock falls meanwhile.
     ///
     /// # Errors
     /// As for [`Self::new`].

@@ -26,7 +26,7 @@ pub trait Meter {
     /// longer measured.
     ///
     /// # Errors
-    /// Those of recording and submitting.
+    /// Errors of recording and submitting.
     fn run(&mut self, subject: Subject, run_count: u32) -> Result<Vec<f64>, Self::Error>;
 }
 
@@ -50,7 +50,7 @@ const WINDOW_COUNT: usize = 3;
 const MAX_WINDOW_SPREAD: f64 = 0.02;
 /// Copies of a cold clock for so long at least: some stay low for longer than [`WINDOW_COUNT`] windows before they rise.
 const MIN_WARM_UP: Duration = Duration::from_millis(150);
-/// Copies before and after a block, and those of other blocks, differ by at most this much.
+/// Copies before and after a block, and copies of other blocks, differ by at most this much.
 const MAX_COPY_SPREAD: f64 = 0.05;
 /// Blocks of cases that are taken once more.
 const MAX_RETAKES: u32 = 3;
@@ -62,7 +62,7 @@ const TRIAL_COUNT: usize = 3;
 /// The clock of a device, by what is known of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    /// Whether it falls while the device idles. That of a CPU driver does not: its processor works for the host.
+    /// Whether it falls while the device idles. The clock of a CPU driver does not: its processor works for the host.
     falls: bool,
     /// Time limit of a warm-up.
     max_warm_up: Duration,
@@ -75,7 +75,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A cold clock; `falls` says whether it falls while the device idles, as that of a GPU does.
+    /// A cold clock; `falls` says whether it falls while the device idles, as a GPU's clock does.
     pub fn new(falls: bool) -> Self {
         let max_warm_up = if falls { Duration::from_secs(3) } else { Duration::from_millis(300) };
         Self { falls, max_warm_up, warm_until: None, least_ns: f64::INFINITY, copy_count: 1 }
@@ -89,7 +89,7 @@ impl Clock {
     /// Runs copies until their rate is steady and as high as it was, or for the limit, unless the clock is warm.
     ///
     /// # Errors
-    /// Those of `meter`.
+    /// Errors of `meter`.
     pub fn warm_up<M: Meter>(&mut self, meter: &mut M) -> Result<(), M::Error> {
         let start = meter.now();
         if self.is_warm(start) {
@@ -118,8 +118,8 @@ impl Clock {
         }
     }
 
-    /// Forgets that the clock is warm. That of a CPU driver stays so: another program has disturbed it, and warming would
-    /// only take longer than the block.
+    /// Forgets that the clock is warm. The clock of a CPU driver stays warm: another program has disturbed it, and
+    /// warming would only take longer than the block.
     fn distrust(&mut self) {
         if self.falls {
             self.warm_until = None;
@@ -198,14 +198,14 @@ pub struct Block {
 pub struct Course {
     /// The number of runs of a sample of the copy, once it is known.
     pub copy_runs: Option<u32>,
-    /// Those of each case.
+    /// The number of runs of a sample of each case, once it is known.
     pub case_runs: Vec<Option<u32>>,
     /// Blocks that may still be taken once more. On a busy machine it would be all of them, to no avail.
     retakes_left: u32,
 }
 
 impl Course {
-    /// That of cases of which no block was taken.
+    /// The course of cases of which no block was taken.
     pub fn new(case_count: usize) -> Self {
         Self { copy_runs: None, case_runs: vec![None; case_count], retakes_left: MAX_RETAKES }
     }
@@ -222,7 +222,7 @@ impl BlockPlan {
     /// Takes a block with a warm clock. If its copies differ, takes it once more.
     ///
     /// # Errors
-    /// Those of `meter`.
+    /// Errors of `meter`.
     pub fn take<M: Meter>(
         &self,
         clock: &mut Clock,
@@ -293,7 +293,7 @@ impl BlockPlan {
 
 /// Whether blocks with these copies, two each, show a steady clock: few blocks are disturbed, and none has faster copies than
 /// most, since a disturbance only slows. A block is disturbed if its copies differ from each other, or are slower than
-/// those of most blocks.
+/// the copies of most blocks.
 pub fn is_steady(copies_ns: &[f64]) -> bool {
     let blocks = || copies_ns.chunks_exact(2);
     let mean = |copies: &[f64]| (copies[0] + copies[1]) / 2.0;

@@ -254,7 +254,7 @@ impl HistogramCase {
         self.nearest(bits)
     }
 
-    /// The number of the type that is nearest to that of the bits of an unpacked one.
+    /// The number of the type that is nearest to the number with these bits of the unpacked type.
     fn nearest(&self, bits: u64) -> u64 {
         match self.element.is_packed() {
             true => packed::unpacked(self.element, packed::packed(self.element, true, bits as u32)).into(),
@@ -523,7 +523,7 @@ mod tests {
         let values = [0.0, 0.5, 1.0, 2.0, 2.5, -0.1, f64::NAN, f64::INFINITY, 1.9];
         assert_eq!(HistogramCase::counted(&values, 1, &[0.0, 1.0, 2.0]), [2, 3]);
         assert_eq!(HistogramCase::counted(&values[..8], 2, &[0.0, 1.0, 2.0]), [1, 1, 1, 1]);
-        // The first bin is empty, as those of numpy with equal edges are.
+        // The first bin is empty, as numpy's bins with equal edges are.
         assert_eq!(HistogramCase::counted(&[1.0, 1.0], 1, &[1.0, 1.0, 2.0]), [0, 2]);
     }
 

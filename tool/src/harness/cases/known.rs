@@ -25,8 +25,8 @@ pub(in crate::harness) struct Expectation {
     pub result: Expected,
     /// Of a sort.
     pub values: Vec<u32>,
-    /// The right bits of both on the device: of an exact result the expected ones, otherwise those of the first run that
-    /// was checked on the host.
+    /// The right bits of both on the device: of an exact result the expected bits, otherwise the bits of the first run
+    /// that was checked on the host.
     pub on_device: OnceLock<[Option<GpuBuffer>; 2]>,
 }
 

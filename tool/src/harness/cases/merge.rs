@@ -18,8 +18,8 @@ use subsweep::error::Result;
 use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
 use subsweep::{ElementType, FloatOrder};
 
-/// Parameters of a merge. The case's count and input are those of all keys, whose first part is sorted to be `a`, and the rest
-/// to be `b`.
+/// Parameters of a merge. The case's count and input are of all keys: the first part is sorted to be `a`, and the rest to be
+/// `b`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergeCase {
     /// Type of the keys.
@@ -294,7 +294,7 @@ fn default_works() -> [MergeCase; 4] {
         .map(|(element, values)| MergeCase { values, ..MergeCase::keys(element) })
 }
 
-/// Those of [`default_works`], and one with an indirect count.
+/// The plans of [`default_works`], and one with an indirect count.
 pub(super) fn selectable_works(_: &Capabilities) -> Vec<MergeCase> {
     let order = FloatOrder::Numpy;
     let counted = MergeCase { count_from: CountFrom::Device, order, ..MergeCase::keys(ElementType::F32) };

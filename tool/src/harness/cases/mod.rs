@@ -155,7 +155,7 @@ macro_rules! primitives {
             /// Creates the plan. What is left to do, by [`PrimitiveCase::prepare`], needs no device.
             ///
             /// # Errors
-            /// Those of the plan.
+            /// Errors of the plan.
             pub(super) fn plan(&self, planner: &impl Planner) -> Result<Planned> {
                 let capabilities = self.capabilities(planner.capabilities());
                 let (count, input) = (self.count, self.input);
@@ -390,7 +390,7 @@ pub struct BenchScale {
 }
 
 impl BenchScale {
-    /// That of an effort on a device.
+    /// The extent of an effort on a device.
     pub fn new(effort: Effort, capabilities: &Capabilities) -> Self {
         Self { effort, is_gpu: !capabilities.is_cpu() }
     }

@@ -181,7 +181,7 @@ impl<W: PrimitiveCase + Clone + PartialEq> CoveringSet<W> {
         missing.chain(inputs.map(|(value, input)| format!("{};input={input}", self.work(&[value])))).collect()
     }
 
-    /// The number of values of each axis, and that of pairs that are not valid.
+    /// The number of values of each axis, and the number of pairs that are not valid.
     pub(super) fn extent(&self) -> Extent {
         let lengths = self.lengths();
         let refused = pairs_of(&lengths).filter(|&(a, b)| !self.allows(a, b)).count();
@@ -194,7 +194,7 @@ fn values_of(lengths: &[usize]) -> impl Iterator<Item = Value> {
     lengths.iter().enumerate().flat_map(|(axis, &length)| (0..length).map(move |value| (axis, value)))
 }
 
-/// All pairs of values of two of the axes, that of the first axis first.
+/// All pairs of values of two of the axes, the value of the first axis first.
 fn pairs_of(lengths: &[usize]) -> impl Iterator<Item = (Value, Value)> {
     let others = move |a: Value| values_of(lengths).filter(move |b| b.0 > a.0).map(move |b| (a, b));
     values_of(lengths).flat_map(others)

@@ -52,7 +52,7 @@ impl PlanConfig {
     /// Compiles the plan's pipelines, and calls `visit` with each.
     ///
     /// # Errors
-    /// Those of the plan, and those of `visit`.
+    /// Errors of the plan, and of `visit`.
     pub fn for_each_pipeline<E: From<Error>>(
         &self,
         device: &Device,
@@ -66,7 +66,7 @@ impl PlanConfig {
     /// The plan's pipelines, not compiled.
     ///
     /// # Errors
-    /// Those of the plan, except the compiler's.
+    /// Errors of the plan, except the compiler's.
     pub(in crate::harness) fn declare(&self, device: &Device) -> Result<Vec<Pipeline>> {
         self.0.declare(device)
     }
@@ -74,7 +74,7 @@ impl PlanConfig {
     /// Checks the configuration, as a plan does.
     ///
     /// # Errors
-    /// Those of the configuration, and of its policy.
+    /// Errors of the configuration, and of its policy.
     #[cfg(test)]
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         self.0.check(capabilities)

@@ -1,4 +1,4 @@
-//! A case without its memory on a device: plan, operands, recording and oracle. The sizes of arguments are those of the plan's
+//! A case without its memory on a device: plan, operands, recording and oracle. The sizes of arguments are from the plan's
 //! table.
 
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(in crate::harness) type RangeOf<'a> = dyn Fn(&str) -> BufferRange + 'a;
 /// The recording with each argument in its range.
 type Bind = dyn Fn(&RangeOf<'_>) -> Result<Box<Record>> + Send + Sync;
 
-/// Computes the expected result, and that of each of [`Needs::values`], from the input.
+/// Computes the expected result, and the expected words of each of [`Needs::values`], from the input.
 type Oracle = dyn Fn(&[u32]) -> (Expected, Vec<Vec<u32>>) + Send + Sync;
 
 type LookBack = dyn Fn(&Gpu, &RangeOf<'_>) -> Result<Option<LookBackCounts>> + Send + Sync;
@@ -55,8 +55,8 @@ pub(in crate::harness) struct Needs {
     pub destination: &'static str,
     /// Whether source and destination are the same range.
     pub in_place: bool,
-    /// Offset of source, destination and operands from a multiple of 16, in bytes; that of operands, and of
-    /// words, is rounded down to a multiple of 4.
+    /// Offset of source, destination and operands from a multiple of 16, in bytes; the offset of operands, and
+    /// of words, is rounded down to a multiple of 4.
     pub misalignment: u32,
     /// The values of a sort, or further results, one after another.
     pub values: &'static [&'static str],

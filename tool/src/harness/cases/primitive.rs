@@ -10,7 +10,7 @@ use subsweep::device::Capabilities;
 use subsweep::error::Result;
 
 /// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), and how a case is generated, recorded and
-/// checked. Its functions `config` and `policy` are those of its plan, which [`Work`] makes. Its file has its [`Tables`].
+/// checked. Its functions `config` and `policy` describe its plan, which [`Work`] makes. Its file has its [`Tables`].
 pub trait PrimitiveCase: fmt::Display {
     /// The plan.
     type Plan
@@ -45,7 +45,7 @@ pub trait PrimitiveCase: fmt::Display {
     /// [`Known::data`].
     ///
     /// # Errors
-    /// Those of values on the host.
+    /// Errors of values on the host.
     fn prepare(&self, plan: Arc<Self::Plan>, count: u64, input: Input, known: &Known) -> Result<Prepared>
     where
         Self: Sized;
@@ -59,7 +59,7 @@ pub trait PrimitiveCase: fmt::Display {
     }
 }
 
-/// The number of values of each axis of a covering set, and that of pairs that are refused.
+/// The number of values of each axis of a covering set, and the number of pairs that are refused.
 #[cfg(test)]
 pub type Extent = (Vec<usize>, usize);
 

@@ -22,7 +22,7 @@ impl Ready {
     /// Computes input and operands, as far as they are not known.
     ///
     /// # Errors
-    /// Those of [`PrimitiveCase::prepare`](crate::harness::cases::PrimitiveCase::prepare).
+    /// Errors of [`PrimitiveCase::prepare`](crate::harness::cases::PrimitiveCase::prepare).
     pub fn new(case: &Case, plan: Planned, known: Arc<Known>) -> Result<Self> {
         let numbers = known.input(case);
         let prepared = plan(&known)?;

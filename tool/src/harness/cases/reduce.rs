@@ -1,7 +1,7 @@
 //! Cases of reductions: of all rows, of segments and of runs of keys.
 //!
 //! Sums and products of floats must have the bits of the documented order of operations, with or without denormals;
-//! all other results those of a loop.
+//! all other results must have the bits of a loop.
 
 mod results;
 
@@ -32,7 +32,7 @@ pub struct ReduceCase {
     pub element: ElementType,
     /// The operator; of an index [`ScanOperator::Min`] or [`ScanOperator::Max`], of both the former.
     pub operator: ScanOperator,
-    /// Indices that are results of a column: none, that of the minimum or maximum, or with 2 those of both.
+    /// Indices that are results of a column: none, the index of the minimum or maximum, or with 2 the indices of both.
     pub indices: u32,
     /// Elements per row.
     pub columns: u32,
@@ -64,7 +64,7 @@ const OPERATIONS: [(ScanOperator, u32); 10] = [
     (ScanOperator::Min, 2),
 ];
 
-/// Those of quick cases: the operators are those of scans, whose quick cases have all.
+/// The operations of quick cases. Quick cases of scans, which have the same operators, have all.
 const QUICK_OPERATIONS: [(ScanOperator, u32); 6] = [
     (ScanOperator::Add, 0),
     (ScanOperator::Min, 0),
@@ -204,8 +204,8 @@ impl ReduceCase {
         offsets
     }
 
-    /// Keys of `room` rows, with runs that begin at `begins`; those of two runs may agree, or differ in one word only. Among
-    /// floats are zeros of both signs and different NaNs in one run.
+    /// Keys of `room` rows, with runs that begin at `begins`; the keys of two runs may agree, or differ in one word only.
+    /// Among floats are zeros of both signs and different NaNs in one run.
     fn keys(&self, begins: &[u32], room: usize) -> Vec<u32> {
         let mut number = 0;
         let mut begins = begins.iter().peekable();

@@ -23,7 +23,7 @@ use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use subsweep::{ElementType, FloatOrder};
 
 /// Parameters of an encoding or a decoding. The case's input is the distribution of the keys of the runs; its count is
-/// that of the elements.
+/// the number of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLengthCase {
     /// What is computed.

@@ -65,7 +65,7 @@ impl Case {
     /// The memory of its recording on a device with these capabilities.
     ///
     /// # Errors
-    /// Those of the plan and of the recording.
+    /// Errors of the plan and of the recording.
     pub fn memory(&self, capabilities: &Capabilities) -> Result<RecordedMemory> {
         let device = Device::absent(capabilities.clone());
         let known = Known::default();

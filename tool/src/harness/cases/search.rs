@@ -20,7 +20,7 @@ use subsweep::error::Result;
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, FloatOrder, Number};
 
-/// Parameters of a search. The case's count and input are those of the needles; half of the sorted keys are needles.
+/// Parameters of a search. The case's count and input are of the needles; half of the sorted keys are needles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchCase {
     /// Type of the keys.

@@ -32,7 +32,7 @@ pub struct SelectCase {
     pub element: ElementType,
     /// The order of floats, by which elements are equal.
     pub order: FloatOrder,
-    /// Words of an element with flags; 0 for those of `element`.
+    /// Words of an element with flags; 0 for the words of `element`.
     pub words: u32,
     /// Words of a value; 0 without values.
     pub values: u32,
@@ -429,7 +429,7 @@ pub(super) fn selectable_works(_: &Capabilities) -> Vec<SelectCase> {
             select(SelectCase { output: SelectOutput::Both, ..of(Predicate::Unique, ElementType::U64) }),
         ]);
     }
-    // Those of run lengths.
+    // The plans of run lengths.
     let algorithm = Some(SelectAlgorithm::Chained);
     let greater = Predicate::Compare(Comparison::Greater);
     works.extend([

@@ -1,4 +1,4 @@
-//! Comparison of two inspections, pipeline by pipeline. The field names are those of `compare --json`, and stable.
+//! Comparison of two inspections, pipeline by pipeline. The field names are the keys of `compare --json`, and stable.
 
 use serde::Serialize;
 

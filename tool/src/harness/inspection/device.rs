@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Inspection;
 use crate::harness::{Description, ReportError};
 
-/// A device. The field names are those of `--json`, and stable.
+/// A device. The field names are the keys of `--json`, and stable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InspectedDevice {
     /// The index that `--device` takes; 0 for a compile-only GPU.

@@ -1,6 +1,6 @@
 //! Compiler statistics of pipelines, on a device that may only compile: see
-//! [`Candidate::open_to_compile`](subsweep::headless::Candidate::open_to_compile). The field names are those of `inspect
-//! --json`, and stable.
+//! [`Candidate::open_to_compile`](subsweep::headless::Candidate::open_to_compile). The field names are the keys of
+//! `inspect --json`, and stable.
 
 mod comparison;
 mod device;
@@ -81,7 +81,7 @@ impl PipelineSet {
     /// The pipelines of `plans`, by kernel and specialization. Plans that the device does not support are recorded.
     ///
     /// # Errors
-    /// Those of plans, except the compiler's.
+    /// Errors of plans, except the compiler's.
     pub fn new(device: &Device, plans: &[PlanConfig]) -> Result<Self> {
         let (mut set, mut seen) = (Self::default(), HashSet::new());
         for plan in plans {
@@ -129,7 +129,7 @@ impl PipelineSet {
     /// has [`MAIN_PATH`], and the constants `more`.
     ///
     /// # Errors
-    /// Those of pipelines, except the compiler's.
+    /// Errors of pipelines, except the compiler's.
     ///
     /// # Panics
     /// If a kernel has no main path.
@@ -233,7 +233,7 @@ impl InspectedPipeline {
     /// The driver's statistics of `pipeline`.
     ///
     /// # Errors
-    /// Those of [`Pipeline::statistics`].
+    /// Errors of [`Pipeline::statistics`].
     pub fn new(pipeline: &Pipeline) -> Result<Self> {
         let executables = InspectedExecutable::of_statistics(pipeline.statistics()?);
         let specialization = without_lanes(pipeline);

@@ -2,7 +2,7 @@
 
 use super::{DeviceReport, Measurement, Report, Summary};
 
-/// A column: its name, which with its unit is that of the JSON report, and its cell.
+/// A column: its name, which with its unit is the name in the JSON report, and its cell.
 type Column = (&'static str, fn(&DeviceReport, &Measurement) -> String);
 
 const COLUMNS: [Column; 33] = [

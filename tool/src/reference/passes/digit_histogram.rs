@@ -110,7 +110,7 @@ pub struct DigitHistogram {
     pub set: u64,
     /// Bits of the order that are clear in some key.
     pub clear: u64,
-    /// The dispatches of every pass, portion by portion, and then that of the copy.
+    /// The dispatches of every pass, portion by portion, and then the dispatch of the copy.
     pub args: Vec<PassArgs>,
     /// The offset of each digit's first key, for each pass.
     pub bins: Vec<Vec<u64>>,

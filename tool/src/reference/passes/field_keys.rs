@@ -5,7 +5,7 @@ use crate::reference::packed;
 use subsweep::sort::{Direction, Field};
 use subsweep::{ElementType, FloatOrder};
 
-/// The number of values of the field's type that precede that of a structure, in the field's direction.
+/// The number of values of the field's type that precede the value of a structure, in the field's direction.
 fn rank(field: &Field, structure: &[u8]) -> u64 {
     let bytes = &structure[field.offset() as usize..][..field.element_type().size()];
     let order = field.float_order();

@@ -159,8 +159,8 @@ impl Tree {
     }
 }
 
-/// The result of each segment of `length` values, such as the rows of a table; the last may have fewer. The trees are those of
-/// whole segments, and tiles without values have the identity.
+/// The result of each segment of `length` values, such as the rows of a table; the last may have fewer. All have the trees
+/// of whole segments, and tiles without values have the identity.
 pub fn reduce_rows<T: Copy>(
     values: &[T],
     [value_words, length, max_packs]: [usize; 3],

@@ -9,7 +9,7 @@ pub struct Encoded {
     pub lengths: Vec<u32>,
 }
 
-/// The runs of elements of which some, the first among them, are heads: all runs, or those of more than one element.
+/// The runs of elements of which some, the first among them, are heads: all runs, or the runs of more than one element.
 pub fn encoded(is_head: &[bool], is_non_trivial: bool) -> Encoded {
     let heads: Vec<_> = (0..is_head.len()).filter(|&index| is_head[index]).collect();
     let ends = heads.iter().skip(1).copied().chain([is_head.len()]);

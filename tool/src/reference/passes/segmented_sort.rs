@@ -29,7 +29,7 @@ impl Segment {
 pub struct LongSegment {
     /// The segment's keys.
     pub segment: Segment,
-    /// The first of its tiles among those of all long segments.
+    /// The first of its tiles among the tiles of all long segments.
     pub first_tile: u32,
     /// The number of its tiles.
     pub tile_count: u32,
@@ -150,7 +150,7 @@ pub fn sort_segments(orders: &[u64], mask: u64, segments: &[Segment]) -> Vec<u32
     indices
 }
 
-/// The range of a segment's counts among those of all.
+/// The range of a segment's counts among the counts of all segments.
 fn counts_of(long: &LongSegment, radix: usize) -> Range<usize> {
     let first = long.first_tile as usize * radix;
     first..first + long.tile_count as usize * radix
@@ -179,7 +179,7 @@ pub fn scatter(
 ) -> Vec<Option<u32>> {
     let mut indices = vec![None; digits.len()];
     for long in long {
-        // Offsets relative to the segment: those of the tiles of earlier segments are subtracted.
+        // Offsets relative to the segment: the counts of the tiles of earlier segments are subtracted.
         let offsets = &offsets[counts_of(long, radix)];
         let before = offsets[0].wrapping_sub(long.segment.begin);
         let offsets: Vec<u32> = offsets.iter().map(|offset| offset.wrapping_sub(before)).collect();

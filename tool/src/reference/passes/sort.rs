@@ -8,7 +8,7 @@
 pub struct Digit {
     /// The lowest bit, less than the width of a key: GLSL leaves larger shifts undefined.
     pub shift: u32,
-    /// As many ones as the digit has bits: at most those of the radix, and none in a pass that only copies
+    /// As many ones as the digit has bits: at most the bits of the radix, and none in a pass that only copies
     /// keys.
     pub mask: u32,
 }

@@ -71,7 +71,7 @@ macro_rules! fallible {
                         return error;
                     }
                     let real = REAL.get().expect("it was looked up before it is called");
-                    // SAFETY: the parameters are those of the caller, who promises what the function asks.
+                    // SAFETY: the parameters are the caller's, who promises what the function asks.
                     let result = unsafe { real($($parameter),*) };
                     // SAFETY: success means that the handle was written.
                     $(if result == vk::Result::SUCCESS { shim::is_made(unsafe { *$made }) })?

@@ -71,7 +71,7 @@ fn direction(is_descending: bool) -> [u8; 4] {
     if is_descending { [0xff; 4] } else { [0; 4] }
 }
 
-/// Compares lower and upper bounds, in all records and in those of a row, with those of the host.
+/// Compares lower and upper bounds, in all records and in the records of a row, with the bounds of the host.
 fn searches(gpu: &Gpu) -> Result<(), Failed> {
     let less = by_score_and_name();
     let refused = gpu.search(SearchConfig::custom_lower_bound(less), &[0u32; 7], &[0; 7]);

@@ -84,7 +84,7 @@ impl<'g> Chained<'g> {
         Rig::new(self.gpu, self.kernel, self.shape.workgroup_size, &constants)
     }
 
-    /// The type of a result: of packed numbers those of exclusive scans have 32 bits.
+    /// The type of a result: exclusive scans of packed numbers have results of 32 bits.
     fn result<R: TestRow>(&self) -> ElementType {
         if self.exclusive { R::NUMBER } else { type_in_memory(self.kernel, R::NUMBER) }
     }
@@ -258,7 +258,7 @@ pub fn chained(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resu
         selection.first(SPECIALIZATIONS.len(), SPECIALIZATIONS).into_iter().enumerate()
     {
         let chained = Chained::new(gpu, kernel);
-        // Stalled tiles and long look-backs are those of the counted variant: it has every window.
+        // Stalled tiles and long look-backs are left to the counted variant: it has every window.
         let look_back = if chained.is_counted() { index + 1 } else { 0 };
         // Fewer than the lanes of a subgroup: at the default, 32, no driver of the short suite has more lanes.
         let group_tiles = fixed_tree.then(|| gpu.capabilities().max_subgroup_size as usize / 2);

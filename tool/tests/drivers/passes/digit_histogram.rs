@@ -163,7 +163,7 @@ impl Histogram<'_> {
         (tiles.tile_count - 1) * self.tile_items() + tiles.last_extent
     }
 
-    /// The words of bins: before, where all count `of_each_digit`, and after. Passes store theirs in that of their first portion.
+    /// The words of bins: before, where all count `of_each_digit`, and after. A pass has its bins in its first portion.
     fn bins(&self, portion_count: usize, of_each_digit: u64, bins: &[Vec<u64>]) -> [Vec<u32>; 2] {
         let portion_words = if self.is_wide { 2 * RADIX } else { RADIX };
         let mut before = vec![0; self.pass_count as usize * portion_count * portion_words];

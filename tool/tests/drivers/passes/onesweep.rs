@@ -101,7 +101,7 @@ pub fn onesweep(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Res
     };
     for (index, (stall_every, base_tile, [masks, early, exchange])) in specializations.into_iter().enumerate()
     {
-        // Stalled tiles and long look-backs are those of the counted variant: it has every window.
+        // Stalled tiles and long look-backs are left to the counted variant: it has every window.
         let look_back = nth_look_back(if is_counted { index + 1 } else { 0 }, spin_limit);
         let turn = index + key_words + value_words;
         // Every second specialization has workgroups that stride.

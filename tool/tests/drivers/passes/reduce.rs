@@ -170,8 +170,8 @@ pub fn push_tiles<'a>(tiles: Tiles, on_device: Option<&'a Memory<'a>>) -> [(&'st
     ]
 }
 
-/// Segments of one length: the tree of each, the length in the source, and that of the rows in memory, which is another
-/// above the source.
+/// Segments of one length: the tree of each, the length in the source, and the length of the rows in memory, which is
+/// another above the source.
 const ROWS: [(usize, usize, usize, usize, Alignment); 5] = [
     (4, 3, 40, 40, Alignment::Words),
     (128, 1, 1500, 1500, Alignment::Quads),
@@ -339,7 +339,7 @@ fn indices(
         let rig =
             shape.rig(gpu, kernel, &[&operator[..], &[("FROM_PARTIALS", from_partials.into())]].concat())?;
         for (index, count) in sizes(tree.tile_rows()).into_iter().chain([0]).enumerate() {
-            // Of results of another dispatch, those of each operator.
+            // Of results of another dispatch, the results of each operator.
             let sources = if from_partials { operators.len() } else { 1 };
             // The first counts have no NaN; the last numbers are rare.
             let pick = |word: &u32| few[*word as usize % if index < 3 { 2 + index } else { few.len() }];

@@ -92,7 +92,7 @@ pub fn key_words(kernel: &Kernel) -> u32 {
     if kernel.defines.contains(&("KEY_WORDS", 2)) { 2 } else { 1 }
 }
 
-/// Bits of a key in memory, of those of 8 and 16 bits; else those of a word.
+/// Bits of a key in memory: 8 or 16 where the kernel has such keys, else the bits of a word.
 pub fn packed_bits(kernel: &Kernel) -> u32 {
     kernel.defines.iter().find(|(name, _)| *name == "KEY_BITS").map_or(32, |(_, bits)| *bits)
 }
@@ -137,7 +137,7 @@ pub fn numbers_stored(element: ElementType, words: Vec<u32>) -> Vec<u32> {
     if element.is_packed() { unpacked_memory(element, &stored(element, &words), words.len()) } else { words }
 }
 
-/// The lowest bit of a model's keys: those of 8 and 16 bits are the high bits of words, as a sign and an exponent are.
+/// The lowest bit of a model's keys: keys of 8 and 16 bits are the high bits of words, as a sign and an exponent are.
 pub fn first_bit(kernel: &Kernel) -> u32 {
     32 - packed_bits(kernel)
 }

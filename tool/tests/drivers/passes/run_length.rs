@@ -57,7 +57,7 @@ struct Encoding {
 }
 
 impl Encoding {
-    /// Those of a kernel, those first that cover every option.
+    /// The encodings of a kernel; the first ones cover every option.
     fn all(kernel: &Kernel) -> Vec<Self> {
         use ElementType::{F32, F64, I64, U32};
         let [floats, integers] = if key_words(kernel) == 2 { [F64, I64] } else { [F32, U32] };
@@ -269,7 +269,7 @@ fn decode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 decode_runs(gpu, &rig, [words, run_count], rest, index % 2 == 1)?;
             }
         }
-        // Many runs of nothing before and behind an element, and one long run.
+        // Many runs of nothing before and after an element, and one long run.
         let mut lengths = vec![0; 5000];
         lengths[4000] = 1;
         run_decode(gpu, &rig, words, &lengths, 1, false)?;
@@ -290,8 +290,8 @@ fn decode_runs(
     run_decode(gpu, rig, words, &lengths, total.saturating_add_signed(rest), is_on_device)
 }
 
-/// Decodes runs into memory for `capacity` elements; with `is_on_device` the number of runs is in device memory, and that
-/// of the host is a larger maximum.
+/// Decodes runs into memory for `capacity` elements; with `is_on_device` the number of runs is in device memory, and the
+/// number of the host is a larger maximum.
 fn run_decode(
     gpu: &Gpu,
     rig: &Rig<'_>,

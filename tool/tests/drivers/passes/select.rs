@@ -198,7 +198,7 @@ impl Shape {
         if is_based && kernel.name.starts_with("select/compact") { (1 << 32) - 7 } else { 0 }
     }
 
-    /// Those of `count` elements, of which the first `unselected` have no flag.
+    /// The inputs of `count` elements, of which the first `unselected` have no flag.
     fn inputs(&self, count: usize, unselected: usize) -> Inputs {
         let (case, [kept_words, value_words]) = (self.case(), self.kept);
         let mut tested = self.tested(count);

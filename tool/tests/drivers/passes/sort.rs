@@ -40,7 +40,7 @@ pub fn widths(kernel: &Kernel) -> (usize, usize) {
     (key_words(kernel) as usize, values.map_or(0, |(_, words)| *words as usize))
 }
 
-/// A bit of keys of several, bit `index` of those of whole words.
+/// Bit `index` of keys of whole words; of narrower keys, one of their bits.
 pub fn nth_bit(kernel: &Kernel, index: u32) -> u32 {
     first_bit(kernel) + index % packed_bits(kernel)
 }
@@ -336,7 +336,7 @@ impl<'g> Pass<'g> {
     ) -> Result<(), Failed> {
         let tiles = Tiles::new(count, self.tile_items());
         let args = pass_args(self.gpu, buffers, tiles)?;
-        // A lifetime no longer than that of the arguments.
+        // A lifetime no longer than the lifetime of the arguments.
         let mut push: Vec<(&str, Value<'_>)> = pointers;
         push.extend([
             ("dispatch_args", Value::Pointer(&args)),

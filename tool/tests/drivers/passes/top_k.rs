@@ -57,7 +57,7 @@ const SHAPES: [Shape; 7] = {
 };
 
 impl Shape {
-    /// Those of a kernel's width of keys.
+    /// The shapes of a kernel's width of keys.
     fn for_kernel(kernel: &Kernel) -> impl Iterator<Item = Self> {
         let key_words = key_words(kernel);
         SHAPES.into_iter().filter(move |shape| shape.element.words() == key_words)

@@ -226,7 +226,7 @@ impl Measured<'_> {
         self.print(&format!("{line} {reduce:9.2} {carry:9.2} {scan:9.2}\n"))
     }
 
-    /// Checks sums, after those of the ranks before.
+    /// Checks prefix sums, which continue from the totals of the ranks before.
     fn check_sums(&self, words: &[u32], sums: &[u32], row_words: usize) -> Result<()> {
         let total = words.chunks(row_words).map(number).fold(0, u64::wrapping_add);
         let mut totals = vec![0u64; self.world.size() as usize];

@@ -38,7 +38,7 @@ pub trait Agreed<T> {
     /// The result of this rank, or the error of any. Collective.
     ///
     /// # Errors
-    /// That of this rank, or [`RemoteFailure`].
+    /// The error of this rank, or [`RemoteFailure`].
     fn agreed(self, world: &SimpleCommunicator) -> Result<T>;
 }
 
@@ -274,7 +274,7 @@ fn open_on_all(world: &SimpleCommunicator, begun: Option<&mut BegunOutput>) -> i
         None => (None, None),
     };
     let path = broadcast(world, path.unwrap_or_default().into_os_string().as_encoded_bytes());
-    // SAFETY: the bytes are those of a path of this program on rank 0.
+    // SAFETY: the bytes encode a path of this program on rank 0.
     let path = PathBuf::from(unsafe { std::ffi::OsString::from_encoded_bytes_unchecked(path) });
     let mut inode = found.map_or(0, |found| found.ino());
     world.process_at_rank(0).broadcast_into(&mut inode);

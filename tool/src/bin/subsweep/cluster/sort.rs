@@ -28,8 +28,8 @@ use crate::sort::{self, SortArgs};
 /// Sort a file over all ranks, stable, keys alone or with values
 ///
 /// Each rank reads a slice of the file, sorts it on its device, and gets the same slice of the result, which does not depend on
-/// the number of ranks. Keys are in numeric order, floats in that of --order. All files are regular ones that every rank can
-/// open.
+/// the number of ranks. Keys are in numeric order, floats in the order of --order. All files are regular ones that every rank
+/// can open.
 #[derive(Debug, Args)]
 pub struct Sort {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `subsweep-mpi verify`: sorts and scans over all ranks, compared with those of one device.
+//! `subsweep-mpi verify`: sorts and scans over all ranks, compared with the results of one device.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 
@@ -20,9 +20,9 @@ use crate::words;
 
 /// Verify scans and sorts over all ranks
 ///
-/// Every result is compared with that of a rank's own device on all elements, byte for byte: types, orders, bit ranges, values,
-/// indices, operators and segments, on inputs of several kinds and numbers of elements, in even and uneven slices. --quick
-/// takes some of the types. Exits with 1 if any result is wrong.
+/// Every result is compared with the result of a rank's own device on all elements, byte for byte: types, orders, bit ranges,
+/// values, indices, operators and segments, on inputs of several kinds and numbers of elements, in even and uneven slices.
+/// --quick takes some of the types. Exits with 1 if any result is wrong.
 #[derive(Debug, Args)]
 pub struct Verify {
     /// Some of the configurations only

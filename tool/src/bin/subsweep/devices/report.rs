@@ -1,4 +1,4 @@
-//! Report of a device. The field names are those of `--json`, and stable.
+//! Report of a device. The field names are the keys of `--json`, and stable.
 
 use serde::{Serialize, Serializer};
 use subsweep::headless::{Candidate, Gpu, WorkOptions};

@@ -17,8 +17,8 @@ const ARRAYS_SIZE: u64 = 128 << 20;
 /// Arrays of the size of a chunk: rows and results, each on the host and on the device.
 pub const ROWS_AND_RESULTS: u64 = 4;
 
-/// Bytes of a chunk of elements, of which up to `array_count` arrays are in memory. Elements of 8 and 16 bits are as many as
-/// those of 32 bits, as which the device has them.
+/// Bytes of a chunk of elements, of which up to `array_count` arrays are in memory. A chunk has as many elements of 8 and
+/// 16 bits as of 32 bits, as which the device has them.
 pub const fn chunk_size(array_count: u64, element: ElementType) -> u64 {
     let (size, on_device) = (element.size() as u64, 4 * element.words() as u64);
     ARRAYS_SIZE / array_count / on_device * size
@@ -36,7 +36,7 @@ pub fn check_arrays(memory: &MemoryLimit, array_count: u64, size: u64) -> Result
     }
 }
 
-/// Bytes of memory beside the chunk, such as that of transfers.
+/// Bytes of memory beside the chunk, such as the memory of transfers.
 const OTHER_SIZE: u64 = 32 << 20;
 
 /// Chunks of whole rows.

@@ -63,7 +63,7 @@ pub fn is_device(path: &Path) -> bool {
     {
         use std::path::{Component, Prefix};
 
-        // The system itself says which names are those of devices: `NUL`, before Windows 11 in any folder, is `\\.\NUL`.
+        // The system itself says which names are device names: `NUL`, before Windows 11 in any folder, is `\\.\NUL`.
         let absolute = std::path::absolute(path).unwrap_or_default();
         matches!(absolute.components().next(), Some(Component::Prefix(prefix))
             if matches!(prefix.kind(), Prefix::DeviceNS(_)))

@@ -361,7 +361,7 @@ pub struct InputError {
 }
 
 impl InputError {
-    /// The error that a reader has returned: one of this program, or that of reading the elements of `source`.
+    /// The error that a reader has returned: an error of this program, or of reading the elements of `source`.
     pub fn from_read(source: &Source, error: io::Error) -> anyhow::Error {
         let error = match error.downcast::<CommandError>() {
             Ok(error) => return error.into(),

@@ -216,12 +216,12 @@ pub struct Outputs(pub Vec<Output>);
 pub struct Spooled {
     /// The header, and elements that are in memory.
     pub start: Vec<u8>,
-    /// The elements of one file, followed by those of the next.
+    /// The elements of one file, followed by the elements of the next.
     pub elements: Vec<Spool>,
 }
 
 impl Outputs {
-    /// The folder of temporary files: that of the first file, and of a stream `TMPDIR`.
+    /// The folder of temporary files: the folder of the first file, or `TMPDIR` for a stream.
     pub fn temporary_folder(&self) -> TemporaryFolder {
         let folder = self.0.first().and_then(Output::folder);
         folder.map_or_else(TemporaryFolder::default, |folder| TemporaryFolder {

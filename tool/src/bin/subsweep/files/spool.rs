@@ -40,7 +40,7 @@ impl TemporaryFolder {
             }
             _ => (*another).to_owned(),
         };
-        // The kind alone where a name was sought: the whole error has that of the temporary file.
+        // The kind alone where a name was sought: the whole error has the name of the temporary file.
         let error = error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string());
         let path = path.display();
         CommandError::usage(format!("{path}: no temporary file can be written or read ({error}); {remedy}"))

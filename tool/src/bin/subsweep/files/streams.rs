@@ -24,7 +24,7 @@ pub fn stdin() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
 }
 
-/// The metadata of an open file, none of a pipe or a device on Windows, where they would be those of a regular file.
+/// The metadata of an open file; none of a pipe or a device on Windows, where it would be the metadata of a regular file.
 pub fn metadata(file: &File) -> Option<Metadata> {
     #[cfg(windows)]
     if !winapi_util::file::typ(file).is_ok_and(|kind| kind.is_disk()) {

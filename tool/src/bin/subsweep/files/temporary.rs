@@ -46,8 +46,8 @@ impl Temporary {
         &mut self.file
     }
 
-    /// A path by which other processes of this machine open the file: that of its descriptor in this process if it has no
-    /// name.
+    /// A path by which other processes of this machine open the file: the path of its descriptor in this process if it
+    /// has no name.
     pub fn path(&self) -> PathBuf {
         match &self.name {
             Some(name) => name.path.to_path_buf(),
@@ -55,7 +55,7 @@ impl Temporary {
         }
     }
 
-    /// Gives the file a name in `folder`, that of its own, if it has none.
+    /// Gives the file a name in `folder`, which is its own folder, if it has none.
     pub fn give_name(&mut self, folder: &Path) -> io::Result<()> {
         if self.name.is_none() {
             let link = |path: &Path| link(&self.file, path);

@@ -146,7 +146,7 @@ mod imp {
     /// Called by a thread that the system starts.
     pub unsafe extern "system" fn remove_and_end(_: u32) -> BOOL {
         remove_unfinished();
-        // SAFETY: it takes any code. The default handler ends the program in the same way, but not that of Wine, whose code is 0.
+        // SAFETY: it takes any code. The default handler ends the program in the same way, but not Wine's, whose code is 0.
         unsafe { ExitProcess(STATUS_CONTROL_C_EXIT as u32) }
     }
 

@@ -14,12 +14,12 @@ pub struct Partial<'a> {
     gpu: &'a Gpu,
     source: &'a Source,
     config: ReduceConfig,
-    /// That of the results of chunks.
+    /// The configuration for the results of chunks.
     of_chunks: ReduceConfig,
     element_size: usize,
     /// Whether each row has a result.
     is_along_rows: bool,
-    /// The results of chunks, as bytes; of an index down columns the elements there. Of both indices those of minima and of maxima.
+    /// The results of chunks, as bytes; of an index down columns the elements there. Of both indices, of minima and of maxima.
     results: [Vec<u8>; 2],
     /// Of columns, the indices in all rows that chunks have, one for each column.
     indices: [Vec<u32>; 2],
@@ -53,7 +53,7 @@ impl<'a> Partial<'a> {
     /// Reduces a chunk of whole rows.
     ///
     /// # Errors
-    /// Those of the reduction; an index does not fit 32 bits.
+    /// Errors of the reduction; an index does not fit 32 bits.
     pub fn add(&mut self, chunk: &[u8]) -> Result<()> {
         let results = self.reduce(self.config, chunk)?;
         self.chunk_count += 1;
@@ -82,7 +82,7 @@ impl<'a> Partial<'a> {
     /// The results of all chunks, as bytes.
     ///
     /// # Errors
-    /// Those of the reduction.
+    /// Errors of the reduction.
     pub fn end(self) -> Result<Vec<u8>> {
         match self.chunk_count {
             0 => self.reduce(self.config, &[]),

@@ -24,14 +24,14 @@ pub trait Gauge {
     fn is_over(&self) -> bool;
 }
 
-/// Values of some axes, in place of those of the library for all.
+/// Values of some axes, in place of the library's values for all.
 pub type Tries = Vec<(TuningAxis, Vec<u32>)>;
 
 /// Descends from `start`, which comes first: along each axis of the part in turn, in rounds, until a round finds nothing
 /// better or the gauge is over. Returns the best shape and its cost, if any shape has one.
 ///
 /// # Errors
-/// Those of the gauge.
+/// Errors of the gauge.
 pub fn descend<G: Gauge>(
     part: TunedPart,
     start: KernelShape,

@@ -49,7 +49,7 @@ impl Judge {
     /// each. Targets for which no time is left have no finding.
     ///
     /// # Errors
-    /// The device cannot be opened, or reports nothing; those of `report`.
+    /// The device cannot be opened, or reports nothing; errors of `report`.
     pub fn search(
         &self,
         targets: Vec<Target>,

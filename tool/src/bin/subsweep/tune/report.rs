@@ -170,7 +170,7 @@ pub fn heading(device: &Numbered, clock: &str) -> String {
     format!("{}\n  // {clock}; rows for src/primitives/tuning/rows.rs\n", device.heading())
 }
 
-/// The report. The field names are those of `--json`, and stable.
+/// The report. The field names are the keys of `--json`, and stable.
 #[derive(Debug, Serialize)]
 pub struct TuneReport {
     device: String,

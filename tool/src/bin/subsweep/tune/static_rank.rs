@@ -75,7 +75,7 @@ fn is_of(pipeline: &InspectedPipeline, kernel: &str) -> bool {
     pipeline.kernel.split(':').next() == Some(kernel)
 }
 
-/// Of a kernel's pipelines that of aligned memory, which takes quads.
+/// The summary of a kernel's pipeline for aligned memory, which takes quads.
 fn of_quads<'a>(pipelines: impl Iterator<Item = &'a InspectedPipeline>) -> Option<PipelineSummary> {
     let takes_quads = |pipeline: &&InspectedPipeline| pipeline.specialization.contains("QUAD_ACCESS=1");
     pipelines.max_by_key(takes_quads).map(|pipeline| pipeline.summary)

@@ -270,7 +270,7 @@ fn look_back(
     Ok(Some(LookBackCounts { look_backs, windows, longest, spins, fallbacks }))
 }
 
-/// Benchmarks: the tuned scans and that of the seed, in columns and along rows.
+/// Benchmarks: the tuned scans and the scan of the seed, in columns and along rows.
 pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
     let [default, seed] = [PolicyName::Default, PolicyName::Seed].map(ScanCase::sum_of_u32);
     let works = [

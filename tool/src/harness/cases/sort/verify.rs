@@ -343,8 +343,8 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     cases
 }
 
-/// Counts around the crossover from one workgroup to many: in the chosen policy of this device, and in that of a GPU of
-/// many lanes.
+/// Counts around the crossover from one workgroup to many: in the chosen policy of this device, and in the policy of a
+/// GPU of many lanes.
 fn crossover_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut sorts = SortCase::chosen().kinds().to_vec();
     let others = [

@@ -13,7 +13,7 @@ fn instruction(opcode: u32, operands: &[u32]) -> Vec<u32> {
     [&[(operands.len() as u32 + 1) << 16 | opcode], operands].concat()
 }
 
-/// A module in which `one` calls a function that uses `called`; the interfaces are those of `one` and `two`.
+/// A module in which `one` calls a function that uses `called`; `interfaces` are the interfaces of `one` and `two`.
 fn module(version: u32, called: &[u32], interfaces: [&[u32]; 2]) -> Result<ForeignModule, ModuleError> {
     let name = |text: &[u8; 4]| [u32::from_le_bytes(*text)];
     let function = |id: u32, body: &[Vec<u32>]| {

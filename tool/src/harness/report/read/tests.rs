@@ -220,7 +220,7 @@ fn invalid_json_is_refused_with_its_position() {
     for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 2}{}", b"\xff", b"{\"more\": [[[["] {
         assert!(matches!(Report::from_json(text), Err(ReportError::Json { .. })));
     }
-    // A device's unknown fields are kept as a tree, of limited depth; those of the report are skipped.
+    // A device's unknown fields are kept as a tree, of limited depth; unknown fields of the report are skipped.
     let (begin, end) = ("[".repeat(100_000), "]".repeat(100_000));
     let nested = |field| json.replacen(field, &format!("\"more\": {begin}{end}, {field}"), 1);
     let in_device = Report::from_json(nested("\"gpu_timestamps\"").as_bytes());

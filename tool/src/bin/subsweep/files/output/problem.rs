@@ -28,7 +28,7 @@ pub enum OutputProblem {
     /// The path ends with a separator and names no file.
     #[error("ends with / and names no file; name a file in it")]
     NoFile,
-    /// The path is that of an alternate data stream, which no rename replaces.
+    /// The path names an alternate data stream, which no rename replaces.
     #[cfg(windows)]
     #[error("names a stream of a file; name a file")]
     Stream,
