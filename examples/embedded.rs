@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         raw.bind_buffer_memory(buffer, memory, 0)?;
         let mapped: *mut u32 = raw.map_memory(memory, 0, vk::WHOLE_SIZE, vk::MemoryMapFlags::empty())?.cast();
         mapped.copy_from_nonoverlapping(keys.as_ptr(), keys.len());
-        let whole = BufferRange::from_raw(&device, buffer, size, usage);
+        let whole = BufferRange::new(&device, buffer, size, usage);
         let scratch = whole.slice(scratch_offset, requirements.size);
         let buffers = SortBuffers::new(whole.slice(0, keys_size).addresses(), scratch);
 

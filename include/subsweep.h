@@ -52,7 +52,7 @@
  * by computed keys, or encode runs in a single pass. The functions' comments count scratch and commands without
  * what that takes, which the queries of scratch and accesses include:
  * Memory: 4 bytes of scratch for each element of each array of such elements, for each array rounded up to 16. Whole words
- * are read: a buffer's memory covers those of its elements.
+ * are read: a buffer's memory covers its elements.
  * Commands: before the others a dispatch for each 2^30 elements of each such array that is read; after them as many for each
  * that is written; and barriers between, where none of the others orders this. An indirect count takes as many as its maximum.
  *
@@ -148,7 +148,7 @@ typedef struct SubsweepDeviceCreateInfo {
     /// sizeof(SubsweepDeviceCreateInfo).
     uint32_t struct_size;
     /// The features that `device` was created with, and no others: Vulkan offers no query for them. After
-    /// subsweep_requirements_merge_features these are those of subsweep_requirements_features.
+    /// subsweep_requirements_merge_features these are the features that subsweep_requirements_features returns.
     SubsweepFeatureFlags features;
     /// The loader's vkGetInstanceProcAddr. All Vulkan functions are loaded through it.
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
@@ -209,7 +209,7 @@ typedef struct SubsweepScanPlanCreateInfo {
     /// "block-doubling" and "strided"; null to choose by device. Read only during the call.
     const char *algorithm;
     /// Elements of a row of a table that is scanned along its rows, as segments of so many elements; 0 to scan down
-    /// the columns. The count of a recording is then that of all elements. Not with segments_by. Pipelines are for one
+    /// the columns. The count of a recording is then the number of all elements. Not with segments_by. Pipelines are for one
     /// length: each other length compiles its own.
     uint32_t row_length;
     /// Functions whose identity and combine scan elements of their own, in place of element_type and scan_operator; 0 for
@@ -257,7 +257,7 @@ typedef struct SubsweepScanInfo {
     uint32_t struct_size;
     /// 0.
     uint32_t flags;
-    /// The count of rows; with row_length in the plan that of all elements.
+    /// The count of rows; with row_length in the plan the count of all elements.
     struct SubsweepCount count;
     /// The rows to scan.
     struct SubsweepAddressRange source;
@@ -275,7 +275,7 @@ typedef struct SubsweepScanInfo {
     /// int32_t or float, at a multiple of 4 bytes, read
     /// only during the call. Null if the initial value is on the device, or if there is none.
     const void *initial_on_host;
-    /// Bytes at `initial_on_host`: those of a row.
+    /// Bytes at `initial_on_host`: the size of a row.
     size_t initial_on_host_size;
     /// For a plan with functions: what they read besides; 0 if they read nothing.
     struct SubsweepAddressRange functions_data;
@@ -475,7 +475,7 @@ typedef struct SubsweepHistogramInfo {
     struct SubsweepAddressRange edges;
     /// With SUBSWEEP_HISTOGRAM_WEIGHTED_BIT in the plan the weight of each value, uint32_t or int32_t. Otherwise 0.
     struct SubsweepAddressRange weights;
-    /// The counts, uint32_t, or sums of weights: all bins of the first column, then those of the next.
+    /// The counts, uint32_t, or sums of weights: all bins of the first column, then the bins of the next.
     struct SubsweepAddressRange counts;
     /// Scratch, as subsweep_plan_scratch_requirements says.
     struct SubsweepBufferRange scratch;
@@ -569,7 +569,7 @@ typedef struct SubsweepReducePlanCreateInfo {
     /// What has a result each.
     SubsweepReduceRuns runs;
     /// Elements of a row of a table that is reduced along its rows, each of which has a result; 0 to reduce columns. The
-    /// count of a recording is then that of all elements. With a column_count of 1, and without runs.
+    /// count of a recording is then the number of all elements. With a column_count of 1, and without runs.
     uint32_t row_length;
     /// Functions whose identity and combine reduce elements of their own, in place of element_type and scan_operator; 0 for
     /// none.
@@ -582,7 +582,7 @@ typedef struct SubsweepReduceInfo {
     uint32_t struct_size;
     /// 0.
     uint32_t flags;
-    /// The count of rows; with row_length in the plan that of all elements.
+    /// The count of rows; with row_length in the plan the count of all elements.
     struct SubsweepCount count;
     /// The rows to reduce.
     struct SubsweepAddressRange source;
@@ -695,7 +695,7 @@ typedef struct SubsweepSegmentedSortInfo {
     uint32_t flags;
     /// The count of keys.
     struct SubsweepCount count;
-    /// The count of segments; with row_length in the plan that of rows, of which as many are sorted as `count` keys fill.
+    /// The count of segments; with row_length in the plan the count of rows, of which as many are sorted as `count` keys fill.
     struct SubsweepCount segment_count;
     /// The keys; sorted in place unless flags of the plan say otherwise, unchanged by an argsort.
     struct SubsweepAddressRange keys;
@@ -741,8 +741,8 @@ typedef struct SubsweepSelectPlanCreateInfo {
     uint32_t words_per_element;
     /// Size of a value that moves with each element in 32-bit words, up to 2^28; 0 without values.
     uint32_t words_per_value;
-    /// Parts of the result: 0 or 1 for a selection; 2 for a partition, with the elements that are not selected behind
-    /// the others; 3, of comparisons, for a partition in three.
+    /// Parts of the result: 0 or 1 for a selection; 2 for a partition, in which the elements that are not selected
+    /// follow the others; 3, of comparisons, for a partition in three.
     uint32_t part_count;
     /// The comparison of SUBSWEEP_SELECT_BY_COMPARISON.
     SubsweepComparison comparison;
@@ -963,7 +963,7 @@ typedef struct SubsweepTopKInfo {
 /// From the last row to the first: the scan of the reversed rows, reversed.
 #define SUBSWEEP_SCAN_DIRECTION_REVERSE 1
 
-/// The sum; of integers modulo 2^8 to 2^64, as many bits as they have, those of 8 and 16 bits 2^32 with
+/// The sum; of integers modulo 2^8 to 2^64, as many bits as they have; of 8 and 16 bits modulo 2^32 with
 /// SUBSWEEP_SCAN_UNPACKED_RESULTS_BIT or SUBSWEEP_REDUCE_UNPACKED_RESULTS_BIT. Identity 0. Sums of non-negative floats may
 /// decrease, unless SUBSWEEP_SCAN_MONOTONE_BIT is set.
 #define SUBSWEEP_SCAN_OPERATOR_ADD 0
@@ -1170,7 +1170,7 @@ typedef struct SubsweepTopKInfo {
 /// The value and the number of elements of each run of equal elements.
 #define SUBSWEEP_RUN_LENGTH_ENCODE 0
 
-/// Those of runs of more than one element, and their offsets.
+/// The value, the number of elements and the offset of each run of more than one element.
 #define SUBSWEEP_RUN_LENGTH_ENCODE_NON_TRIVIAL 1
 
 /// The elements of runs.
@@ -1217,7 +1217,7 @@ typedef struct SubsweepTopKInfo {
 /// The first of each run of equal elements.
 #define SUBSWEEP_SELECT_BY_UNIQUE 3
 
-/// The function keep of `functions`; their element is that of the selection.
+/// The function keep of `functions`, which also define the element of the selection.
 #define SUBSWEEP_SELECT_BY_FUNCTION 4
 
 /// x < operand.
@@ -1296,7 +1296,7 @@ typedef struct SubsweepTopKInfo {
 
 /// Rows of unequal lengths, of up to column_count keys, which begin at `segments`. A row of fewer than k keys has as many
 /// results, and in the other slots of its k are keys and values of 0, and indices of 2^32 - 1; longer rows are cut
-/// off. Scratch is that of rows of column_count keys.
+/// off. Scratch is as for rows of column_count keys.
 #define SUBSWEEP_TOP_K_SEGMENTS_BIT 64
 
 /// A k of its own for each row, in `ks`, of which none is greater than k: likewise.
@@ -1602,7 +1602,7 @@ VkResult subsweep_cmd_gather(const struct SubsweepPlan *plan,
                              const struct SubsweepGatherInfo *info);
 
 /// Computes the edges of `bin_count` bins of equal widths from `low` to `high` for values of `element_type`, in host
-/// memory: those of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
+/// memory: the edges of numpy.histogram, integers rounded up and the last one down. `edges` has room for bin_count + 1
 /// numbers of 4 bytes, of types of 64 bits of 8.
 ///
 /// Returns SUBSWEEP_ERROR_UNSUPPORTED for 0 or more than 65,536 bins, a range that is empty, not finite, or too
@@ -1665,8 +1665,8 @@ VkResult subsweep_merge_plan_create(const struct SubsweepDevice *device,
 /// 4. Limits: at most 2^32 - 1 keys together, or more with SUBSWEEP_MERGE_LARGE_COUNTS_BIT and direct counts. No keys in
 ///    both arrays record nothing. Arrays that are not sorted give some of their keys in an unspecified order; no other
 ///    memory is accessed.
-/// 5. Result: in the destinations, in the order of a sort; of equal keys those of `a` come first, and each array's
-///    keep their order. The count of the result is the sum of both counts, and is not written.
+/// 5. Result: in the destinations, in the order of a sort; of equal keys the keys of `a` come first, and the keys
+///    of each array keep their order. The count of the result is the sum of both counts, and is not written.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1684,9 +1684,9 @@ VkResult subsweep_cmd_merge(const struct SubsweepPlan *plan,
 void subsweep_plan_destroy(struct SubsweepPlan *plan);
 
 /// The scratch of a recording of up to `max_count` elements, and of a segmented sort in up to `max_segment_count` segments.
-/// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. Those
-/// of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16 bits on a
-/// device that does not store such.
+/// The function that creates a plan says how much it is. The elements of a merge are the keys of both arrays. The
+/// elements of a search are its needles, and `max_segment_count` counts its sorted keys, which take scratch if they have 8 or 16
+/// bits on a device that does not store such.
 /// Other plans ignore `max_segment_count`.
 ///
 /// Returns SUBSWEEP_ERROR_NULL.
@@ -1777,10 +1777,10 @@ VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
 /// Creates a run-length plan.
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
-/// elsewhere that of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
-/// non-trivial runs that of another selection, 80 bytes, and 4 more for each element; with large counts, on every
-/// device, that of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and that of a scan of
-/// these.
+/// elsewhere the scratch of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
+/// non-trivial runs the scratch of another selection, 80 bytes, and 4 more for each element; with large counts, on every
+/// device, the scratch of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and the scratch
+/// of a scan of these.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for offsets of a decoding, and for what large counts do not go with.
 ///
@@ -1809,8 +1809,8 @@ VkResult subsweep_cmd_run_length(const struct SubsweepPlan *plan,
 
 /// Creates a search plan.
 ///
-/// Scratch: none, or 32 bytes with indirect counts, which only that of needles uses; more for types of 8 and 16 bits on a device
-/// that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
+/// Scratch: none, or 32 bytes with indirect counts, which only the count of needles uses; more for types of 8 and 16 bits on a
+/// device that does not store them (SUBSWEEP_FEATURE_STORAGE_BUFFER_8BIT_ACCESS_BIT).
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED if one of sorted_length and needle_length is 0 and the other is not, and for
 /// SUBSWEEP_SEARCH_LARGE_COUNTS_BIT along rows.
@@ -1895,10 +1895,10 @@ VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
 ///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
 ///    indirect count takes more dispatches.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_counts`.
-/// 5. Result: the selected elements, values and indices, in order, and behind them those of the other parts; their
-///    numbers in `result_counts`. A selection leaves the rest of the ranges unchanged.
+/// 5. Result: the selected elements, values and indices, in order, followed by the other parts; the counts are
+///    in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
-/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that are not those of the comparisons.
+/// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that do not match the comparisons.
 ///
 /// # Safety
 /// As at the top of the header.
@@ -1952,7 +1952,7 @@ VkResult subsweep_top_k_plan_create(const struct SubsweepDevice *device,
 /// Records the top-k of `info->count` rows.
 ///
 /// 2. Memory: ranges are as large as count, columns and k require, and `source` with segments as all rows are.
-/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys that of the lowest index,
+/// 5. Result: k keys, indices and values for each row; the best first, and of equal keys the key of the lowest index,
 ///    unless SUBSWEEP_TOP_K_UNSORTED_BIT keeps the order of the row. The same on every device.
 ///
 /// # Safety
@@ -1996,7 +1996,7 @@ const char *subsweep_gpu_name(const struct SubsweepGpu *gpu);
 
 /// Sorts `count` keys, and moves their values along or writes indices, as `info->values` says; `values` is null
 /// for keys alone. Always in place, whatever the form of memory in `info->flags`. An argsort only reads its keys.
-/// With `info->row_length` each row of so many keys is sorted by itself, and `count` is that of all keys.
+/// With `info->row_length` each row of so many keys is sorted by itself, and `count` is the number of all keys.
 ///
 /// # Safety
 /// As at the top of the header.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What no file may hold, as whole words in any case, and the word to use.
-const RETIRED: [(&str, &str); 20] = [
+const RETIRED: [(&str, &str); 21] = [
     ("survey", "histogram of all digits"),
     ("keys_aside", "keys_alt"),
     ("values_aside", "values_alt"),
@@ -25,6 +25,7 @@ const RETIRED: [(&str, &str); 20] = [
     ("tiles_on_device", "indirect_tiles"),
     ("levels_on_device", "level_args"),
     ("counts_on_device", "indirect_count"),
+    ("those of", "the thing itself"),
 ];
 
 /// Files with text in the folders that people read.

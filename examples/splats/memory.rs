@@ -57,7 +57,7 @@ impl<'g> Buffer<'g> {
                 let flags = vk::MemoryMapFlags::empty();
                 buffer.mapped = gpu.raw.map_memory(buffer.memory, 0, vk::WHOLE_SIZE, flags)?.cast();
             }
-            buffer.range = BufferRange::from_raw(&gpu.adopted, raw, size, USAGE);
+            buffer.range = BufferRange::new(&gpu.adopted, raw, size, USAGE);
         }
         Ok(buffer)
     }

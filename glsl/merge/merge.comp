@@ -4,20 +4,21 @@
 // grid of a's and b's keys that the result takes; a search on each finds how many keys are a's before it, by as many tests
 // at a time as a subgroup has lanes. The keys of the tile are copied to shared memory, where each invocation finds its own
 // diagonal by halving and merges some keys one by one, into registers. By way of shared memory they are stored in order, and
-// values follow the places that their keys had. Accesses are of words, or with KEY_BITS of keys, since the tile's part of each array
+// values follow the positions that their keys had. Accesses are of words, or with KEY_BITS of keys, since the tile's part of each array
 // begins at any key; neighbouring lanes access neighbouring ones. With ROUNDS an invocation loads several before it uses the first.
 //
 // With FUNCTIONS keys are elements of the caller's, which compare by `less`. It reads them by address, so that none is in
 // shared memory: the elements of a tile stay in caches, and their words move as the words of values do.
 //
-//   s_keys     | a's keys of the tile | b's keys |, then the merged keys
-//   s_places   | place in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
+//   s_keys      | a's keys of the tile | b's keys |, then the merged keys
+//   s_positions | position in s_keys of key 0 and, in the high half, of key 1 | of keys 2 and 3 | … |
 //
 // Dispatch: a workgroup for each TILE_ITEMS keys of both arrays together.
 // Reads:    a and b, a_count and b_count keys; a_values and b_values, WORDS_PER_VALUE words for each key; indirect_counts,
 //           a_count and b_count, where it is not null; with FUNCTIONS data.
 // Writes:   destination, the keys of both; destination_values, likewise.
-// Shared:   KEY_WORDS words for each key of a tile, one with KEY_BITS, with values half a word more, with FUNCTIONS half a word; and 5 words.
+// Shared:   KEY_WORDS words for each key of a tile, one with KEY_BITS, with values half a word more, with FUNCTIONS half a word;
+//           and 5 words.
 // Limits:   2^32 - 1 tiles; without WIDE_OFFSETS, and of counts on the device, 2^32 - 1 keys together; a tile is up to 2^16
 //           keys, and 2^15 words of values and elements for each invocation, since LOOPS_END_AT_65535.
 // Pass model: none; the first line says the result.
@@ -44,7 +45,7 @@ layout(constant_id = ID_LOADS_IN_FLIGHT) const uint LOADS_IN_FLIGHT = 8;
 // 0 without values. A constant, so that the compiler divides by multiplication.
 layout(constant_id = ID_WORDS_PER_VALUE) const uint WORDS_PER_VALUE = 0;
 
-// Whether values, or elements, follow the places of keys.
+// Whether values, or elements, follow the positions of keys.
 #ifdef FUNCTIONS
 const bool MOVES_ROWS = true;
 #else
@@ -77,7 +78,7 @@ layout(push_constant, std430) uniform Push {
 // In numpy's order the keys, since several may have one order; else their orders.
 shared Key s_keys[TILE_ITEMS];
 #endif
-shared uint s_places[MOVES_ROWS ? TILE_ITEMS / 2 : 1];
+shared uint s_positions[MOVES_ROWS ? TILE_ITEMS / 2 : 1];
 shared uvec2 s_begins[2];
 
 #ifdef FUNCTIONS
@@ -87,8 +88,8 @@ uvec2 first_of_b;
 uint tile_a_extent;
 uint tile_extent;
 
-Key order_at(uint place) {
-    uint element = min(place, tile_extent - 1);
+Key order_at(uint position) {
+    uint element = min(position, tile_extent - 1);
     bool is_of_a = element < tile_a_extent;
     return element_at(is_of_a ? first_of_a : first_of_b, is_of_a ? element : element - tile_a_extent);
 }
@@ -106,8 +107,8 @@ Key shared_form(Key key) {
     return ARE_IN_NUMPY_ORDER ? key : ordered(key);
 }
 
-Key order_at(uint place) {
-    Key key = s_keys[min(place, TILE_ITEMS - 1)];
+Key order_at(uint position) {
+    Key key = s_keys[min(position, TILE_ITEMS - 1)];
     return ARE_IN_NUMPY_ORDER ? compared(key) : key;
 }
 
@@ -119,9 +120,9 @@ bool goes_before(uvec2 of_a, uvec2 of_b) {
     return !is_less(compared(load_key(Words(of_b), 0)), compared(load_key(Words(of_a), 0)));
 }
 
-// Key `place` of a tile, whose first keys are a's.
-Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint place) {
-    return load_key(Words(place < a_extent ? a : b), place < a_extent ? place : place - a_extent);
+// Key `position` of a tile, whose first keys are a's.
+Key key_of_tile(uvec2 a, uvec2 b, uint a_extent, uint position) {
+    return load_key(Words(position < a_extent ? a : b), position < a_extent ? position : position - a_extent);
 }
 
 void store_merged(Words destination, uint item, Key merged) {
@@ -144,15 +145,15 @@ uvec2 keys_of_a(uvec2 diagonal, uvec2 a_count, uvec2 b_count) {
     return wide_sum(low, pairs_before_path(a, b, KEY_SIZE, extent));
 }
 
-uint place_of(uint item) {
-    return s_places[item / 2] >> item % 2 * 16 & 0xffff;
+uint position_of(uint item) {
+    return s_positions[item / 2] >> item % 2 * 16 & 0xffff;
 }
 
 // Word `index` of a tile's merged rows, of `row_words` words each.
 uint row_word(uvec2 a, uvec2 b, uint a_extent, uint row_words, uint index) {
-    uint place = place_of(index / row_words);
-    Words rows = Words(place < a_extent ? a : b);
-    uint row = place < a_extent ? place : place - a_extent;
+    uint position = position_of(index / row_words);
+    Words rows = Words(position < a_extent ? a : b);
+    uint row = position < a_extent ? position : position - a_extent;
     return rows.word[row * row_words + index % row_words];
 }
 
@@ -183,16 +184,16 @@ void move_rows(uvec2 a, uvec2 b, uint a_extent, uint row_words, Words destinatio
 // The number of a's keys before a diagonal of the tile, by halving.
 uint keys_of_a_in_tile(uint diagonal, uint a_extent, uint b_extent) {
     // Fixed steps, since a value that comes out of a loop which lanes leave one by one is wrong on some drivers.
-    uint a_place = diagonal - min(diagonal, b_extent);
+    uint a_position = diagonal - min(diagonal, b_extent);
     uint high = min(diagonal, a_extent);
     [[dont_unroll]] for (uint step = 1 << findMSB(TILE_ITEMS); step > 0; step /= 2) {
-        uint next = a_place + step;
+        uint next = a_position + step;
         bool exists = next <= high;
         Key of_a = order_at(exists ? next - 1 : 0);
         Key of_b = order_at(exists ? a_extent + diagonal - next : 0);
-        a_place = exists && !comes_before(of_b, of_a) ? next : a_place;
+        a_position = exists && !comes_before(of_b, of_a) ? next : a_position;
     }
-    return a_place;
+    return a_position;
 }
 
 #ifndef FUNCTIONS
@@ -206,9 +207,9 @@ void load_keys(uvec2 a, uvec2 b, uint a_extent, uint extent) {
             keys[k] = key_of_tile(a, b, a_extent, min(i + k * WORKGROUP_SIZE, extent - 1));
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            uint place = i + k * WORKGROUP_SIZE;
-            if (place < extent) {
-                s_keys[place] = shared_form(keys[k]);
+            uint position = i + k * WORKGROUP_SIZE;
+            if (position < extent) {
+                s_keys[position] = shared_form(keys[k]);
             }
         }
     }
@@ -229,9 +230,9 @@ void store_keys(Words destination, uint extent) {
             keys[k] = s_keys[min(i + k * WORKGROUP_SIZE, extent - 1)];
         }
         [[unroll]] for (uint k = 0; k < LOADS_IN_FLIGHT; k++) {
-            uint place = i + k * WORKGROUP_SIZE;
-            if (place < extent) {
-                store_merged(destination, place, keys[k]);
+            uint position = i + k * WORKGROUP_SIZE;
+            if (position < extent) {
+                store_merged(destination, position, keys[k]);
             }
         }
     }
@@ -285,11 +286,11 @@ void main() {
 #endif
 
     uint diagonal = min(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION, extent);
-    uint a_place = keys_of_a_in_tile(diagonal, a_extent, extent - a_extent);
-    uint b_place = a_extent + diagonal - a_place;
-    Key of_a = order_at(a_place);
-    Key of_b = order_at(b_place);
-    uint places = 0;
+    uint a_position = keys_of_a_in_tile(diagonal, a_extent, extent - a_extent);
+    uint b_position = a_extent + diagonal - a_position;
+    Key of_a = order_at(a_position);
+    Key of_b = order_at(b_position);
+    uint positions = 0;
 #ifndef FUNCTIONS
     Key merged[ITEMS_PER_INVOCATION];
 #endif
@@ -300,23 +301,23 @@ void main() {
     [[unroll]]
 #endif
     for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        bool is_of_a = b_place >= extent || a_place < a_extent && !comes_before(of_b, of_a);
-        uint place = is_of_a ? a_place : b_place;
+        bool is_of_a = b_position >= extent || a_position < a_extent && !comes_before(of_b, of_a);
+        uint position = is_of_a ? a_position : b_position;
 #ifndef FUNCTIONS
         if (ARE_IN_NUMPY_ORDER) {
-            merged[i] = s_keys[min(place, TILE_ITEMS - 1)];
+            merged[i] = s_keys[min(position, TILE_ITEMS - 1)];
         } else {
             merged[i] = is_of_a ? of_a : of_b;
         }
 #endif
-        Key next = order_at(place + 1);
-        a_place = is_of_a ? place + 1 : a_place;
-        b_place = is_of_a ? b_place : place + 1;
+        Key next = order_at(position + 1);
+        a_position = is_of_a ? position + 1 : a_position;
+        b_position = is_of_a ? b_position : position + 1;
         of_a = is_of_a ? next : of_a;
         of_b = is_of_a ? of_b : next;
-        places = places >> 16 | place << 16;
+        positions = positions >> 16 | position << 16;
         if (MOVES_ROWS && i % 2 != 0) {
-            s_places[(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION + i) / 2] = places;
+            s_positions[(gl_LocalInvocationIndex * ITEMS_PER_INVOCATION + i) / 2] = positions;
         }
     }
     barrier();

@@ -68,9 +68,9 @@ bool goes_before(uvec2 of_a, uvec2 of_b) {
 
 #include "merge/path.glsl"
 
-// The pair of runs of `width` items in which a place of the tile is: the places of the first run, of the second, and their end.
-uvec3 pair_at(uint place, uint width, uint extent) {
-    uint begin = place - place % (2 * width);
+// The pair of runs of `width` items around a position of the tile: where the first begins, where the second, and their end.
+uvec3 pair_at(uint position, uint width, uint extent) {
+    uint begin = position - position % (2 * width);
     return min(uvec3(begin, begin + width, begin + 2 * width), uvec3(extent));
 }
 
@@ -90,15 +90,15 @@ void merge_items(uint from, uint to, uvec3 pair, uint width, uint extent) {
     uint b = pair.y + begin - a;
     uint end = min(begin + ITEMS_PER_INVOCATION, extent);
     [[dont_unroll]] for (uint i = 0; i < ITEMS_PER_INVOCATION; i++) {
-        uint place = begin + i;
-        if (place < end) {
-            if (place == pair.z) {
-                pair = pair_at(place, width, extent);
+        uint position = begin + i;
+        if (position < end) {
+            if (position == pair.z) {
+                pair = pair_at(position, width, extent);
                 a = pair.x;
                 b = pair.y;
             }
             bool is_of_b = a == pair.y || b < pair.z && comes_before(s_indices[from + b], s_indices[from + a]);
-            s_indices[to + place] = s_indices[from + (is_of_b ? b : a)];
+            s_indices[to + position] = s_indices[from + (is_of_b ? b : a)];
             a += is_of_b ? 0 : 1;
             b += is_of_b ? 1 : 0;
         }

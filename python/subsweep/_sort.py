@@ -570,7 +570,7 @@ def merge(
 
 def _values_of_both(values: Any, keys: Sequence[Numbers]) -> Tuple[Numbers, Numbers]:
     if not isinstance(values, (tuple, list)) or len(values) != 2:
-        raise TypeError("values is no pair: give the values of a and those of b, values=(a_values, b_values)")
+        raise TypeError("values is no pair: give the values of a and the values of b, values=(a_values, b_values)")
     first, second = (_values(part, array, f"values[{index}]") for index, (part, array) in enumerate(zip(values, keys)))
     if first.dtype != second.dtype or first.shape[1:] != second.shape[1:]:
         raise TypeError(

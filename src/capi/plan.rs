@@ -95,7 +95,7 @@ impl<P: Exported> AnyPlan for Plan<P> {
 
 impl SubsweepPlan {
     /// The plan, which must be of the primitive.
-    pub(super) fn of<P: Exported>(&self) -> Result<&Plan<P>> {
+    pub(super) fn plan_of<P: Exported>(&self) -> Result<&Plan<P>> {
         let plan: &dyn Any = &*self.plan;
         Ok(plan.downcast_ref().ok_or(Error::Unsupported { reason: P::OTHER })?)
     }
@@ -134,7 +134,7 @@ pub(super) unsafe fn record<P: Exported, I: Versioned>(
 ) -> VkResult {
     result(|| {
         // SAFETY: as the caller promises.
-        let plan = unsafe { borrow(plan, "plan") }?.of::<P>()?;
+        let plan = unsafe { borrow(plan, "plan") }?.plan_of::<P>()?;
         let command_buffer = given(command_buffer, "command_buffer")?;
         // SAFETY: as the caller promises.
         let (buffers, count) = buffers(&unsafe { read(info) }?)?;

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn subsweep_scan_plan_create(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn subsweep_scan_plan_rounding_depth(plan: *const SubsweepPlan, count: u64) -> u64 {
     // SAFETY: as the caller promises.
-    value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Scan>()?.rounding_depth(count)))
+    value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan_of::<Scan>()?.rounding_depth(count)))
 }
 
 /// Records the scan of `info->count` rows.

@@ -250,7 +250,7 @@ pub unsafe extern "C" fn subsweep_sort_plan_is_result_in_alt(
     count: u64,
 ) -> VkBool32 {
     // SAFETY: as the caller promises.
-    value(0, || Ok(unsafe { borrow(plan, "plan") }?.of::<Sort>()?.is_result_in_alt(count).into()))
+    value(0, || Ok(unsafe { borrow(plan, "plan") }?.plan_of::<Sort>()?.is_result_in_alt(count).into()))
 }
 
 /// Records the sort of `info->count` keys.

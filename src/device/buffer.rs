@@ -103,12 +103,7 @@ impl BufferRange {
     /// # Safety
     /// `buffer` is of `device`, bound to memory, of `size` bytes or more, and was created with `usage`, which includes
     /// `SHADER_DEVICE_ADDRESS`.
-    pub unsafe fn from_raw(
-        device: &Device,
-        buffer: vk::Buffer,
-        size: u64,
-        usage: vk::BufferUsageFlags,
-    ) -> Self {
+    pub unsafe fn new(device: &Device, buffer: vk::Buffer, size: u64, usage: vk::BufferUsageFlags) -> Self {
         let info = vk::BufferDeviceAddressInfo::default().buffer(buffer);
         // SAFETY: as the caller promises.
         let address = unsafe { device.raw().get_buffer_device_address(&info) };
@@ -219,7 +214,7 @@ impl Buffer {
         let BufferRange { buffer, size, usage, .. } = self.range;
         if usage.contains(vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS) {
             // SAFETY: the buffer is bound, or sparse, and has the usage.
-            self.range = unsafe { BufferRange::from_raw(&self.device, buffer, size, usage) };
+            self.range = unsafe { BufferRange::new(&self.device, buffer, size, usage) };
         }
     }
 

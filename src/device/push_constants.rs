@@ -104,7 +104,7 @@ pub mod push {
         ($($(#[$attribute:meta])* struct $name:ident for [$($family:ident),+] { $($field:ident: $type:ty),+ })+) => {$(
             $(#[$attribute])*
             #[derive(Debug, Clone, Copy)]
-            #[allow(missing_docs, reason = "the names are those of the kernels")]
+            #[allow(missing_docs, reason = "the names are from the kernels")]
             pub struct $name {
                 $(pub $field: $type),+
             }

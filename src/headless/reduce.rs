@@ -93,7 +93,7 @@ impl Gpu {
         let of_type = FloatOrder::ALL.map(|order| Some(ReduceRuns::keys_in(K::TYPE, order)));
         if !of_type.contains(&config.reduced_runs()) {
             return Err(Error::Unsupported {
-                reason: "the keys are not those of the configuration; make it with ReduceRuns::keys of their type",
+                reason: "the keys are not of the configuration's type; make it with ReduceRuns::keys of their type",
             });
         }
         check_type::<N>(config.result_type())?;

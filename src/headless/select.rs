@@ -95,7 +95,7 @@ impl<'a> SelectInputs<'a> {
             (4, Flags::U32(flags)) => Some(flags.len() as u64),
             _ => {
                 return Err(Error::Unsupported {
-                    reason: "the flags are not those of the configuration: of 8 bits, of 32 bits, or none",
+                    reason: "the flags are not as the configuration says: of 8 bits, of 32 bits, or none",
                 });
             }
         };

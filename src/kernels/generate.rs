@@ -25,7 +25,7 @@ pub fn push_constants(manifest: &Manifest) -> Result<String, String> {
         for other in &modules[1..] {
             if block_of(other)? != block {
                 return Err(format!(
-                    "{}: push constants differ from those of {}",
+                    "{}: push constants differ from the push constants of {}",
                     other.name, modules[0].name
                 ));
             }

@@ -52,7 +52,7 @@ pub type MergePlan = Plan<Merge>;
 /// let keys = MergeConfig::keys(ElementType::U32);
 /// assert_eq!(gpu.merge(keys, &[1u32, 3], &[0, 3])?, [0, 1, 3, 3]);
 ///
-/// // With a value for each key; of equal keys those of the first slice come first.
+/// // With a value for each key; of equal keys the keys of the first slice come first.
 /// let merged = gpu.merge_pairs(keys.values(1), (&[1u32, 3], &[10u32, 11]), (&[0, 3], &[20, 21]))?;
 /// assert_eq!(merged, (vec![0, 1, 3, 3], vec![20, 10, 11, 21]));
 /// # Ok::<(), subsweep::Error>(())
@@ -150,7 +150,7 @@ impl MergeConfig {
         if self.moved_words() > 0 { key + 2 } else { key }
     }
 
-    /// Words of a key that move by places, as the words of a value do.
+    /// Words of a key that move by positions, as the words of a value do.
     const fn moved_words(&self) -> u32 {
         match self.functions {
             Some(functions) => functions.element_words() + self.words_per_value,
@@ -271,7 +271,7 @@ impl Buffers<Merge> for MergeBuffers {
 /// left for the others.
 const MAX_MOVED_WORDS: u32 = 1 << 15;
 
-/// Bytes of shared memory besides each key's bytes: where a tile begins in `a`, where it ends, and a word in place of no places.
+/// Bytes of shared memory besides each key's bytes: where a tile begins in `a`, where it ends, and a word in place of no positions.
 const BEGINS_SIZE: u32 = 20;
 
 /// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.
@@ -334,14 +334,14 @@ impl MergePolicy {
             "items_per_invocation",
             self.items_per_invocation,
             2,
-            "the places in a word",
+            "the positions in a word",
         )?;
         PolicyConflict::check_range("loads_in_flight", self.loads_in_flight, 1..=16)?;
         PolicyConflict::check(
             self.items_per_invocation * config.moved_words() <= MAX_MOVED_WORDS,
             "an invocation copies at most 2^15 words of values and elements; take fewer items per invocation",
         )?;
-        // Places in a tile have 16 bits.
+        // Positions in a tile have 16 bits.
         PolicyConflict::check_range("the number of keys in a tile", self.tile_items(), 1..=0xffff)?;
         let shared_size = self.tile_items() * config.shared_item_size() + BEGINS_SIZE;
         within("bytes of shared memory", shared_size, capabilities.shared_memory_size)

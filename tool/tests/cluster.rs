@@ -293,13 +293,13 @@ fn other_arguments_of_one_rank_end_all() {
     let sort = |input| ["subsweep-mpi", "sort", input, "-o", "out"];
     // As many elements of one type, but raw.
     let raw = ["subsweep-mpi", "sort", "raw", "-o", "out", "--type", "u32"];
-    fails(&sort("keys.npy"), &raw, 2, "its arguments or its input differ from those of rank 0");
+    fails(&sort("keys.npy"), &raw, 2, "its arguments or its input differ from rank 0's");
 }
 
 #[test]
 fn another_command_of_one_rank_ends_all() {
     let sort = ["subsweep-mpi", "sort", "keys.npy", "-o", "out"];
-    let differs = "its arguments or its input differ from those of rank 0";
+    let differs = "its arguments or its input differ from rank 0's";
     fails(&sort, &["subsweep-mpi", "--version"], 2, differs);
     fails(&sort, &["subsweep-mpi", "scan", "keys.npy", "-o", "out"], 2, differs);
 }
@@ -309,12 +309,7 @@ fn another_input_of_one_rank_ends_all() {
     let command = ["subsweep-mpi", "sort", "keys.npy", "-o", "out"];
     // The same bytes, in a file of another folder.
     let elsewhere = ["sh", "-c", "cd other && exec \"$0\" \"$@\""].into_iter().chain(command);
-    fails(
-        &command,
-        &elsewhere.collect::<Vec<_>>(),
-        2,
-        "its arguments or its input differ from those of rank 0",
-    );
+    fails(&command, &elsewhere.collect::<Vec<_>>(), 2, "its arguments or its input differ from rank 0's");
 }
 
 #[test]

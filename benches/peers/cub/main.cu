@@ -327,7 +327,7 @@ int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     Options options = options_of(arguments);
     if (hash_of(uniform_words(HASHED_COUNT, HASHED_COUNT)) != HASH_OF_UNIFORM) {
-        end(WRONG, "the inputs are not those of subsweep");
+        end(WRONG, "the inputs differ from the inputs of subsweep");
     }
     std::vector<Step> steps = steps_of(options);
     if (steps.empty()) {

@@ -116,7 +116,7 @@ impl Gpu {
             let buffer = made.raw_handle();
             let wanted = descriptor(label, size, wgpu::BufferUsages::STORAGE);
             let wrapped = self.device.create_buffer_from_hal::<Vulkan>(made, &wanted);
-            Ok((wrapped, BufferRange::from_raw(&self.adopted, buffer, size, usage)))
+            Ok((wrapped, BufferRange::new(&self.adopted, buffer, size, usage)))
         }
     }
 

@@ -69,5 +69,5 @@ fn a_block_that_no_struct_writes_is_refused() {
     is_refused(&[("a/b", &[("keys", 0, 8), ("shift", 12, 4)])], "a/b: push constant shift is neither");
     is_refused(&[("a/b", &[("pair", 0, 16)])], "a/b: push constant pair is neither");
     let different: [Pushed<'_>; 2] = [("a/b:c", &[("keys", 0, 8)]), ("a/b:d", &[("key", 0, 8)])];
-    is_refused(&different, "a/b:d: push constants differ from those of a/b:c");
+    is_refused(&different, "a/b:d: push constants differ from the push constants of a/b:c");
 }

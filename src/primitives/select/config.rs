@@ -501,7 +501,7 @@ impl Operands {
             return Ok(());
         }
         Err(Error::Unsupported {
-            reason: "the operands are not those of the plan's comparisons: one each, two for a range",
+            reason: "the operands do not match the plan's comparisons: one each, two for a range",
         })
     }
 }

@@ -29,7 +29,7 @@ impl SelectAlgorithm {
         match self {
             Self::ReduceThenScan => {
                 "counts of tiles, their scan, and compaction of the tiles; reads 8 bytes per u32 and writes 4 per \
-                 kept one, in 2 dispatches and those of the scan; Billeter, Olsson and Assarsson 2009"
+                 kept one, in 2 dispatches besides the scan; Billeter, Olsson and Assarsson 2009"
             }
             Self::Chained => {
                 "single pass over the tiles with decoupled look-back; reads 4 bytes per u32 and writes 4 per kept \

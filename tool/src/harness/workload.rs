@@ -58,11 +58,10 @@ impl<'g> Workload<'g> {
         Self::with_ready(gpu, case, layout, ready)
     }
 
-    /// Creates the memory of a case, and compiles the pipelines that its recording binds: of those of a plan a case dispatches
-    /// two in three.
+    /// Creates the memory of a case, and compiles the pipelines that its recording binds: two in three of the plan's.
     ///
     /// # Errors
-    /// [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory), and those of `vkCreateComputePipelines`.
+    /// [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory), and the errors of `vkCreateComputePipelines`.
     pub(super) fn with_ready(gpu: &'g Gpu, case: &Case, layout: BufferLayout, ready: Ready) -> Result<Self> {
         let mut arrangement = Arrangement::new(layout, gpu.capabilities().max_allocation_size);
         let spans = ready.prepared.reserve(&mut arrangement, case);

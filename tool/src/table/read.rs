@@ -103,7 +103,7 @@ pub enum TableError {
     #[error("is empty; give it elements, or say with --type of which type it holds none")]
     Empty,
     /// A file without an `.npy` header, where fields are asked for.
-    #[error("is not an .npy file, and fields are those of a structured array; save it with numpy.save")]
+    #[error("is not an .npy file, and only structured arrays have fields; save it with numpy.save")]
     NoHeader,
     /// Elements without fields.
     #[error("holds elements of type {found}, which have no fields; leave out --by")]

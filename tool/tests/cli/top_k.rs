@@ -120,7 +120,7 @@ fn rows_have_lengths_and_a_k_of_their_own() {
     let got = run(&mut subsweep(["topk", &table, "--ks", &few])).done();
     assert_eq!(got, npy("<u4", "(4,)", &bytes(&[2, 6, 5, 8])));
 
-    refused(&folder, &["topk", &table, "-k", "1", "--segments", &segments], "has rows, and --segments are those of");
+    refused(&folder, &["topk", &table, "-k", "1", "--segments", &segments], "has rows, and --segments divide one dimension");
     refused(&folder, &["topk", &input, "-k", "0", "--segments", &segments], "-k 0: a row of");
     // No tile has as many, so that all are sorted.
     let many = folder.file("many.npy", npy("<u4", "(4,)", &bytes(&[4097, 1, 1, 1])));
@@ -145,7 +145,7 @@ fn invalid_selections() {
         ("(10,)", 40, "has shape (10,), and the keys (2, 5)"),
         ("(5, 2, 3)", 120, "has shape (5, 2, 3), and the keys (2, 5)"),
         ("(2, 5, 0)", 0, "has shape (2, 5, 0), and the keys (2, 5)"),
-        ("(2, 5, 4097)", 163_880, "has values of 4097 u32, and those of up to 16384 bytes are moved"),
+        ("(2, 5, 4097)", 163_880, "has values of 4097 u32, and values of up to 16384 bytes are moved"),
         ("(2, 5, 1, 1)", 40, "4 dimensions"),
     ] {
         let values = folder.file("values.npy", npy("<u4", shape, &vec![0; size]));

@@ -174,7 +174,7 @@ fn keys(element: ElementType, count: usize) -> Vec<u32> {
             ElementType::U64 | ElementType::I64 => vec![word, word % 4 * 0x4000_0001],
             ElementType::F64 if word % 7 == 3 => vec![word, 0xfff0_0000 ^ word << 31],
             ElementType::F64 => bytemuck::cast_slice(&[float(word).to_bits()]).to_vec(),
-            _ => unreachable!("packed keys are searched for as those of 32 bits"),
+            _ => unreachable!("packed keys are searched for as keys of 32 bits"),
         }
     };
     words.iter().flat_map(key).collect()

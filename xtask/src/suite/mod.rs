@@ -22,6 +22,9 @@ pub const USAGE: &str = "usage: tools/test [--full] [--row NAME] [--cold] [ARGSâ
 /// Programs that run rows of drivers.
 const MATRICES: [&str; 2] = ["drivers", "codegen"];
 
+/// The test programs that take longest, which start first, so that none runs alone at the end.
+const LONGEST: [&str; 4] = ["cli", "capi", "cluster", "splats"];
+
 /// A script with such rows, for other systems. Only the full suite runs them: they build everything again.
 const PLATFORMS: &str = "tools/platforms";
 
@@ -217,12 +220,17 @@ impl Suite {
     }
 
     fn run_programs(&self, jobs: &mut Jobs, programs: &[Program]) -> Result<()> {
-        // The longest first, so that none runs alone at the end.
-        jobs.start("test-cli", &mut self.command(&program(programs, "cli")?.path), None)?;
+        // Without its feature there is no `cluster`.
+        for name in LONGEST {
+            if let Ok(Program { path, .. }) = program(programs, name) {
+                jobs.start(&format!("test-{name}"), &mut self.command(path), None)?;
+            }
+        }
         let seconds = if self.options.is_full { "60" } else { "3" };
         jobs.start("fuzz", self.command("tools/fuzz").arg(seconds), None)?;
         for Program { kind, name, path } in programs {
-            if kind != "test" || !["drivers", "codegen", "cli"].contains(&name.as_str()) {
+            let mut started = MATRICES.iter().chain(&LONGEST);
+            if kind != "test" || !started.any(|other| other == name) {
                 jobs.start(&format!("{kind}-{name}"), &mut self.command(path), None)?;
             }
         }

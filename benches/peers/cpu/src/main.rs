@@ -85,7 +85,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     if hash(&uniform(1000)) != HASH_OF_UNIFORM {
-        eprintln!("the inputs are not those of subsweep");
+        eprintln!("the inputs differ from the inputs of subsweep");
         return ExitCode::FAILURE;
     }
     let keys = uniform(count);

@@ -14,7 +14,7 @@ use crate::args::Common;
 use crate::cache::CachedGpu;
 use crate::error::{CommandError, Exit};
 use crate::files::{self, Job, memory};
-use crate::{gpus, tested, words};
+use crate::{gpus, terminal, tested};
 
 /// The value of `--device` or `SUBSWEEP_DEVICE`.
 #[derive(Debug, Clone, PartialEq, Eq)]

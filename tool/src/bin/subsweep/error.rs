@@ -12,7 +12,7 @@ use crate::args::MemoryLimit;
 use crate::files::input::{InputError, InputProblem};
 use crate::files::output::{OutputError, OutputProblem};
 use crate::files::{Source, TemporaryFolder};
-use crate::{device, words};
+use crate::{device, terminal};
 
 /// The exit code of the program. The numbers are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +136,7 @@ pub fn exit_of(result: &anyhow::Result<()>) -> Exit {
     let is_broken_pipe = error
         .downcast_ref::<OutputError>()
         .is_some_and(|error| matches!(error.problem, OutputProblem::BrokenPipe));
-    if is_broken_pipe { Exit::Done } else { of(error) }
+    if is_broken_pipe { Exit::Done } else { exit_of_error(error) }
 }
 
 /// The text of an error, with a hint.
@@ -185,7 +185,7 @@ fn hint(error: &anyhow::Error) -> &'static str {
 }
 
 /// The exit code of an error, by the first cause with a known type.
-fn exit_of(error: &anyhow::Error) -> Exit {
+fn exit_of_error(error: &anyhow::Error) -> Exit {
     let typed = error.chain().find_map(|cause| {
         cause
             .downcast_ref::<subsweep::Error>()
@@ -276,10 +276,10 @@ mod tests {
         ];
         for (error, code) in table {
             let error = anyhow::Error::from(error);
-            assert_eq!(of(&error) as u8, code, "{error}");
-            assert_eq!(of(&error.context("on the way")) as u8, code);
+            assert_eq!(exit_of_error(&error) as u8, code, "{error}");
+            assert_eq!(exit_of_error(&error.context("on the way")) as u8, code);
         }
-        assert_eq!(of(&anyhow::anyhow!("untyped")), Exit::Usage);
+        assert_eq!(exit_of_error(&anyhow::anyhow!("untyped")), Exit::Usage);
     }
 
     #[test]

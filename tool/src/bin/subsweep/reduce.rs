@@ -316,7 +316,7 @@ impl ReduceArgs {
                 Ok(self.config_of(element)?.along_rows(length))
             }
             _ => Err(CommandError::usage(format!(
-                "{source}: has rows of {columns} columns, and those of less than 4 GiB are reduced; split them"
+                "{source}: has rows of {columns} columns, and rows of less than 4 GiB are reduced; split them"
             ))),
         }
     }

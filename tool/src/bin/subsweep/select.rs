@@ -17,7 +17,7 @@ use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::CommandError;
 use crate::files::{self, Source};
 use crate::policy::Algorithm;
-use crate::words;
+use crate::terminal;
 use crate::{device, number};
 
 /// Select the elements that a predicate keeps, in order

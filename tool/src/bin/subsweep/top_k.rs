@@ -191,7 +191,7 @@ struct Rows {
 impl Rows {
     fn read(source: &Source, table: &Table, segments: Option<&Source>, ks: Option<&Source>) -> Result<Self> {
         if segments.is_some() && !table.shape.is_flat() {
-            let what = format!("{source}: has rows, and --segments are those of one dimension; leave it out");
+            let what = format!("{source}: has rows, and --segments divide one dimension; leave it out");
             return Err(CommandError::usage(what).into());
         }
         let count = table.shape.rows();
@@ -248,7 +248,7 @@ fn value_words(source: &Source, values: &Table, size: usize) -> Result<u32, Comm
     match size <= max_size {
         true => Ok(size.div_ceil(4) as u32),
         false => Err(CommandError::usage(format!(
-            "{source}: has values of {width} {element}, and those of up to {max_size} bytes are moved; \
+            "{source}: has values of {width} {element}, and values of up to {max_size} bytes are moved; \
              write --indices, and take the values by numpy.take_along_axis"
         ))),
     }

@@ -151,7 +151,7 @@ impl<'g> Chained<'g> {
         );
         let tile_items = self.shape.tile_items(R::TYPE);
         let words = numbers_stored(type_in_memory(self.kernel, R::NUMBER), R::input(count, count));
-        let rows = order.bits(R::of_words(&words), tile_items);
+        let rows = order.arrange(R::of_words(&words), tile_items);
         let mut expected = model::chained(&rows, tile_items, exclusive, group_tiles);
         if order == Order::Reverse {
             let initial = R::of_words(&Self::initial_words::<R>())[0];

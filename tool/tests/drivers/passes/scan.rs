@@ -86,14 +86,14 @@ impl Order {
     }
 
     /// Rows in scan order.
-    pub fn of<E: Element>(self, rows: Vec<E>, tile_items: usize) -> Vec<E> {
+    pub fn arrange<E: Element>(self, rows: Vec<E>, tile_items: usize) -> Vec<E> {
         match self {
             Self::Forward => rows,
             Self::Reverse => model::reversed(&rows, tile_items),
         }
     }
 
-    /// The inverse of [`Self::of`], for `count` rows.
+    /// The inverse of [`Self::arrange`], for `count` rows.
     pub fn undo<E>(self, mut rows: Vec<E>, count: usize) -> Vec<E> {
         if self == Self::Reverse {
             rows.reverse();
@@ -380,7 +380,7 @@ impl KernelUnderTest<'_> {
         let in_order = |index| {
             let rows = self.column(&words, index).zip(&heads);
             let rows = rows.map(|(value, &is_head)| Headed { value, is_head });
-            specialization.order.bits(rows.collect(), tile_items)
+            specialization.order.arrange(rows.collect(), tile_items)
         };
         let columns = (0..self.column_count).map(in_order).collect();
         Input { tiles: Tiles::new(count, tile_items), words, head_words, columns }

@@ -26,7 +26,7 @@ use crate::device::{self, DeviceChoice, Numbered};
 use crate::error::{self, CommandError, Exit};
 use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Job, Output, finish_all};
-use crate::{tested, words};
+use crate::{terminal, tested};
 
 /// The failure of another rank, which reports it.
 #[derive(Debug, thiserror::Error)]
@@ -99,7 +99,7 @@ pub fn check_same(world: &SimpleCommunicator, what: &impl Hash) -> Result<()> {
     let own = hasher.finish();
     let mut of_first = own;
     world.process_at_rank(0).broadcast_into(&mut of_first);
-    let differs = "its arguments or its input differ from those of rank 0; start all ranks alike";
+    let differs = "its arguments or its input differ from rank 0's; start all ranks alike";
     let same = if own == of_first { Ok(()) } else { Err(CommandError::usage(differs)) };
     same.agreed(world)
 }

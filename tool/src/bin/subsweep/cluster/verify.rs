@@ -16,7 +16,7 @@ use super::{Agreed, of_device, open_device};
 use crate::args::Common;
 use crate::command::Run;
 use crate::error::CommandError;
-use crate::words;
+use crate::terminal;
 
 /// Verify scans and sorts over all ranks
 ///

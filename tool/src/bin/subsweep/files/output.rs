@@ -19,7 +19,7 @@ pub use super::unfinished::handle_signals;
 #[allow(unused_imports, reason = "of subsweep-mpi")]
 pub use super::unfinished::remove_unfinished;
 use super::{Destination, Source, streams};
-use crate::words;
+use crate::terminal;
 
 /// A prepared destination of a table or a report. It is prepared before any work, so that a bad destination costs
 /// none.
