@@ -331,6 +331,7 @@ pub fn verify_cases(effort: Effort, capabilities: &Capabilities) -> Vec<Case> {
     cases.extend(packed::covering_cases());
     if effort != Effort::Quick {
         cases.extend(every(|tables| tables.specializations, capabilities));
+        cases.extend(packed::specialization_cases());
     }
     if effort == Effort::Full {
         cases.extend(every(|tables| tables.full, capabilities));

@@ -322,11 +322,11 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     others.into_iter().chain(halves).chain(as_they_are).chain(selections).collect()
 }
 
-/// Benchmarks: elements that are taken as they are, but for sorts, which have their own.
-pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+/// Works that take elements as they are, by the policy of the device.
+fn works_of_default_policies() -> [Work; 9] {
     use ElementType::{F16, U8, U16};
     let scan = ScanCase { element: U8, ..ScanCase::sum_of_u32(PolicyName::Default) };
-    let works: [Work; 9] = [
+    [
         scan.clone().into(),
         ScanCase { algorithm: ScanAlgorithm::Chained, ..scan }.into(),
         ReduceCase::sum(U8).into(),
@@ -336,14 +336,24 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         SelectCase { element: U8, ..SelectCase::of_u32(Predicate::Flags8) }.into(),
         MergeCase::keys(U16).into(),
         SearchCase::lower_bound(U16).into(),
-    ];
-    let top_k = TopKCase::largest(F16, 1 << 17, 32);
+    ]
+}
+
+/// [`works_of_default_policies`] in several tiles.
+pub(super) fn specialization_cases() -> Vec<Case> {
+    uniform_cases(works_of_default_policies(), &[70_001])
+}
+
+/// Benchmarks: elements that are taken as they are, but for sorts, which have their own.
+pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
+    let top_k = TopKCase::largest(ElementType::F16, 1 << 17, 32);
     let counts = if scale.is_gpu { [1 << 24, 1 << 26] } else { [1 << 20, 1 << 22] };
     match scale.effort {
         // The bound of a quick run leaves no room for them.
         Effort::Quick => Vec::new(),
         _ => {
-            [uniform_cases(works, &counts), uniform_cases([top_k], &counts.map(|count| count >> 17))].concat()
+            let of_rows = uniform_cases([top_k], &counts.map(|count| count >> 17));
+            [uniform_cases(works_of_default_policies(), &counts), of_rows].concat()
         }
     }
 }
