@@ -52,14 +52,14 @@
  * by computed keys, or encode runs in a single pass. The functions' comments count scratch and commands without
  * what that takes, which the queries of scratch and accesses include:
  * Memory: 4 bytes of scratch for each element of each array of such elements, for each array rounded up to 16. Whole words
- * are read: a buffer's memory covers its elements.
+ * are read: a buffer's memory covers the words of its elements.
  * Commands: before the others a dispatch for each 2^30 elements of each such array that is read; after them as many for each
  * that is written; and barriers between, where none of the others orders this. An indirect count takes as many as its maximum.
  *
  * Every subsweep_gpu_... belongs to a device of the library's own, for programs that have none. The libraries of tools/capi
  * have these functions; a build of the crate has them with the features `capi` and `headless` together. Those that take
- * arrays run one plan on arrays of the host, and return when the result is there. `info` is that of the plan, whose flags
- * for counts and forms of memory have no effect here; `count` is that of a recording. The pointer to an empty array may be
+ * arrays run one plan on arrays of the host, and return when the result is there. `info` is the plan's, whose flags
+ * for counts and forms of memory have no effect here; `count` is a recording's. The pointer to an empty array may be
  * null. They return the errors of the plan's creation and of its recording, VK_ERROR_OUT_OF_DEVICE_MEMORY,
  * VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_DEVICE_LOST. The arrays are unchanged then.
  * Threads: any, at any time; calls for one device take turns on it.
@@ -1895,8 +1895,8 @@ VkResult subsweep_select_plan_create(const struct SubsweepDevice *device,
 ///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
 ///    indirect count takes more dispatches.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_counts`.
-/// 5. Result: the selected elements, values and indices, in order, followed by the other parts; the counts are
-///    in `result_counts`. A selection leaves the rest of the ranges unchanged.
+/// 5. Result: the selected elements, values and indices, in order, followed by the other parts; the sizes of
+///    the parts are in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that do not match the comparisons.
 ///

@@ -59,7 +59,7 @@ layout(constant_id = ID_PACKS_PER_INVOCATION) const uint PACKS_PER_INVOCATION = 
 layout(constant_id = ID_INTERLEAVE) const uint INTERLEAVE = 1;
 layout(constant_id = ID_BY_COLUMN) const bool BY_COLUMN = false;
 layout(constant_id = ID_BY_ROW) const bool BY_ROW = false;
-// Invocations that reduce a tile: all, or with BY_ROW the invocations of a cluster.
+// Invocations that reduce a tile: all, or with BY_ROW as many as share a segment or a part of one.
 layout(constant_id = ID_CLUSTER_LANES) const uint CLUSTER_LANES = 128;
 // The source's values of a segment, with BY_ROW: the last may have fewer. last_extent counts these.
 layout(constant_id = ID_SEGMENT_ROWS) const uint SEGMENT_ROWS = 1;

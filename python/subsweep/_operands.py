@@ -275,7 +275,7 @@ def row_length(shape: Tuple[int, ...]) -> Optional[int]:
 
 
 def promoted(a: Any, b: Any, names: Tuple[str, str]) -> Tuple[Numbers, Numbers]:
-    """Return both arrays in the common type that numpy's function of the same name takes, or in the type of the only Array."""
+    """Return both arrays in the common type that numpy's function of the same name takes, or, where one is an Array, in its type."""
     if isinstance(a, Array) and not isinstance(b, Array):
         return a, converted(host_array(b, names[1]), a.dtype, names[1])
     if isinstance(b, Array) and not isinstance(a, Array):

@@ -67,7 +67,7 @@ pub unsafe extern "C" fn subsweep_device_create(
 }
 
 /// # Safety
-/// The conditions of [`subsweep_device_create`].
+/// The conditions of [`subsweep_device_create`] hold.
 unsafe fn adopt(info: SubsweepDeviceCreateInfo) -> Result<SubsweepDevice> {
     let enabled = enabled_features(info.features)?;
     // SAFETY: as the caller promises.

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn subsweep_functions_create(
 }
 
 /// # Safety
-/// The conditions of [`subsweep_functions_create`].
+/// The conditions of [`subsweep_functions_create`] hold.
 unsafe fn made(info: &SubsweepFunctionsCreateInfo) -> Result<Functions> {
     let known: Vec<_> = USES.iter().flat_map(|(.., kernels)| *kernels).copied().collect();
     let (source_words, result_words) = (info.source_words, info.result_words);

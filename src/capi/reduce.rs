@@ -124,7 +124,7 @@ pub(super) fn reduce_config(info: &SubsweepReducePlanCreateInfo) -> Result<Reduc
         (true, crate::scan::ScanOperator::Min) => ReduceConfig::argmin(element),
         (true, crate::scan::ScanOperator::Max) => ReduceConfig::argmax(element),
         (true, _) => {
-            let reason = "an index is that of a minimum or maximum; leave out SUBSWEEP_REDUCE_INDEX_BIT";
+            let reason = "only minima and maxima have an index; leave out SUBSWEEP_REDUCE_INDEX_BIT";
             return Err(Error::Unsupported { reason }.into());
         }
     };

@@ -209,8 +209,8 @@ pub unsafe extern "C" fn subsweep_select_plan_create(
 ///    with barriers; for elements and for values of more than two words a barrier and two dispatches more. An
 ///    indirect count takes more dispatches.
 /// 4. Limits: a count of 0, direct or indirect, writes 0 to `result_counts`.
-/// 5. Result: the selected elements, values and indices, in order, followed by the other parts; the counts are
-///    in `result_counts`. A selection leaves the rest of the ranges unchanged.
+/// 5. Result: the selected elements, values and indices, in order, followed by the other parts; the sizes of
+///    the parts are in `result_counts`. A selection leaves the rest of the ranges unchanged.
 ///
 /// Also returns SUBSWEEP_ERROR_UNSUPPORTED for operands that do not match the comparisons.
 ///

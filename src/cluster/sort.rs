@@ -184,9 +184,9 @@ impl Cluster<'_> {
         let sorted = SortedKeys {
             count,
             order: |index: usize| match words[0] {
-                1 => order.bits(keys[index]),
+                1 => order.rank(keys[index]),
                 _ => order
-                    .bits(bytemuck::pod_read_unaligned::<u64>(bytemuck::cast_slice(&keys[2 * index..][..2]))),
+                    .rank(bytemuck::pod_read_unaligned::<u64>(bytemuck::cast_slice(&keys[2 * index..][..2]))),
             },
             bits: config.bit_range().len() as u32,
         };

@@ -16,7 +16,7 @@ impl Gpu {
     pub fn gather<N: Number>(&self, config: GatherConfig, source: &[N], indices: &[u32]) -> Result<Vec<N>> {
         if !config.element_size().is_multiple_of(size_of::<N>() as u64) {
             return Err(Error::Unsupported {
-                reason: "an element is a whole number of values, and that of the configuration is not",
+                reason: "an element is a whole number of values, and the configuration's element is not",
             });
         }
         let values_per_element = (config.element_size() / size_of::<N>() as u64) as usize;

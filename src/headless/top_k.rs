@@ -43,7 +43,7 @@ impl TopKRows<'_> {
         let of_row = |(row, extent): (usize, u64)| {
             at_most(extent, config.column_count().into(), "a row of the configuration of a top-k")?;
             let k = self.ks.get(row).copied().unwrap_or(config.k());
-            in_range("k of a row, up to that of the configuration", k, 0..=config.k())?;
+            in_range("k of a row, up to the k of the configuration", k, 0..=config.k())?;
             Ok(extent.min(k.into()) as usize)
         };
         extents.into_iter().enumerate().map(of_row).collect::<Result<Vec<_>>>().map(Some)

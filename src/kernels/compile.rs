@@ -230,7 +230,7 @@ impl<'a> Shaders<'a> {
             };
             Ok(ResolvedInclude { resolved_name: format!("glsl/{name}"), content })
         });
-        let kind = stage(path).ok_or("its extension is that of no stage")?;
+        let kind = stage(path).ok_or("its extension names no stage")?;
         self.compiler
             .compile_into_spirv(source, kind, path, "main", Some(&options))
             .map(|artifact| artifact.as_binary().to_vec())

@@ -33,7 +33,7 @@ pub fn check_functions(module: &[u32], model: &Kernel, element_words: u32) -> Re
     let access_of = |index: usize| accesses.get(index).copied().unwrap_or_default();
     let data = model.push_constants.len();
     if found.push_constants.len() != data + 1 || !found.push_constants[data].pointer {
-        return Err("its push constants differ from the kernel's with FUNCTIONS".to_owned());
+        return Err("its push constants differ from the FUNCTIONS kernel's".to_owned());
     }
     for (index, (expected, member)) in model.push_constants.iter().zip(&found.push_constants).enumerate() {
         let access = member.pointer.then(|| access_of(index));

@@ -144,7 +144,7 @@ impl MergeConfig {
         }
     }
 
-    /// Bytes of a key in shared memory, and of its place, where values or elements follow it.
+    /// Bytes of a key in shared memory, and of its position, where values or elements follow it.
     const fn shared_item_size(&self) -> u32 {
         let key = if self.functions.is_some() { 0 } else { self.element.size() as u32 };
         if self.moved_words() > 0 { key + 2 } else { key }
@@ -271,7 +271,7 @@ impl Buffers<Merge> for MergeBuffers {
 /// left for the others.
 const MAX_MOVED_WORDS: u32 = 1 << 15;
 
-/// Bytes of shared memory besides each key's bytes: where a tile begins in `a`, where it ends, and a word in place of no positions.
+/// Bytes of shared memory besides each key's bytes: where a tile begins in `a`, where it ends, and a word where there are no positions.
 const BEGINS_SIZE: u32 = 20;
 
 /// Policy of a merge. A tile is `workgroup_size * items_per_invocation` keys of the result.

@@ -152,7 +152,7 @@ impl Functions {
         let mut checked = text.clone();
         for name in ["ELEMENT_WORDS", "SOURCE_WORDS", "RESULT_WORDS", "DATA_WORDS"] {
             let (is_wrong, error) = match number(&text, name) {
-                Some(words) => (format!("{name} != {words}"), "differs from that of other uses"),
+                Some(words) => (format!("{name} != {words}"), "differs from its value in other uses"),
                 None => (format!("defined {name}"), "is not defined by a line with a number"),
             };
             let is_wrong =

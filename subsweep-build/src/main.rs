@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     };
     let [include, name, names @ ..] = arguments else {
         eprintln!(
-            "usage: subsweep-build [--compiler PATH] INCLUDE NAME USE...\n\nPATH is that of glslc or glslangValidator."
+            "usage: subsweep-build [--compiler PATH] INCLUDE NAME USE...\n\nPATH is the path of glslc or glslangValidator."
         );
         eprintln!("uses, and the functions of each:");
         for (name, functions) in uses() {

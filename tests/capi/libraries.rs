@@ -46,7 +46,7 @@ impl Libraries {
         let first = folder.path().join("first");
         let mut install = Command::new(Path::new(ROOT).join("tools/capi"));
         // A user's setting must not change the parsing of cargo's output. Without optimization between the units of the crate
-        // the build takes two thirds of the time.
+        // the build takes two thirds of the time that it takes with it.
         let install = install.env("CARGO_TERM_COLOR", "always").env("CARGO_PROFILE_RELEASE_LTO", "off");
         let output = done(install.arg(&first))?;
         let text = words(&output);

@@ -146,7 +146,7 @@ impl Gpu {
         wgpu::util::DownloadBuffer::read_buffer(&self.device, &self.queue, &drawn.slice(..), send);
         self.device.poll(wgpu::PollType::wait_indefinitely())?;
         if bytemuck::pod_collect_to_vec::<u8, [u32; 2]>(&receiver.recv()??) != sorted_points() {
-            return Err("the order differs from that of the CPU".into());
+            return Err("the order differs from the CPU's".into());
         }
         let name = &self.adopted.capabilities().identity.name;
         Ok(format!("{name}: {POINT_COUNT} points sorted by depth between two passes of wgpu"))

@@ -142,7 +142,7 @@ fn read_sorted<'a, K: KeyBits, V: Pod>(
         if size_of::<V>() > 0 {
             run.read(VALUES, part.start, bytemuck::cast_slice_mut(&mut from.values[range]))?;
         }
-        (least, most) = (least.min(order.bits(keys[0])), most.max(order.bits(keys[keys.len() - 1])));
+        (least, most) = (least.min(order.rank(keys[0])), most.max(order.rank(keys[keys.len() - 1])));
         part_count += 1;
     }
     // Above these bits all keys agree. A single part is sorted.
@@ -162,7 +162,7 @@ fn scatter<K: KeyBits, V: Pod>(
     order: &KeyOrder,
     shift: u32,
 ) {
-    let digit = |key: K| (order.bits(key) >> shift) as usize % RADIX;
+    let digit = |key: K| (order.rank(key) >> shift) as usize % RADIX;
     let mut offsets = [0; RADIX];
     from.keys[..count].iter().for_each(|&key| offsets[digit(key)] += 1);
     let mut next = 0;

@@ -61,7 +61,7 @@ impl KeyOrder {
     }
 
     #[inline]
-    pub(crate) fn bits(&self, key: impl KeyBits) -> u64 {
+    pub(crate) fn rank(&self, key: impl KeyBits) -> u64 {
         let key = match (key.bits(), key.bits() & !self.sign, self.infinity) {
             (_, 0, Some(_)) => 0,
             (_, magnitude, Some(infinity)) if magnitude > infinity => !self.sign,

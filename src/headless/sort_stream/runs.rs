@@ -54,7 +54,7 @@ impl<'a> Run<'a> {
         let keys = arrays[KEYS].chunks_exact(size_of::<K>());
         let count = keys.len() as u64;
         let samples = keys.step_by(SAMPLE_DISTANCE as usize);
-        let samples = samples.map(|key| order.bits(bytemuck::pod_read_unaligned::<K>(key))).collect();
+        let samples = samples.map(|key| order.rank(bytemuck::pod_read_unaligned::<K>(key))).collect();
         let sizes = [size_of::<K>() as u64, value_size];
         Self { storage: Storage::Memory(arrays), count, sizes, samples, distance: SAMPLE_DISTANCE }
     }
@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
         let sampled = keys.iter().skip(next).step_by(self.distance as usize);
         let all = self.count.div_ceil(self.distance) as usize;
         self.samples.try_reserve_exact(all.saturating_sub(self.samples.len()))?;
-        self.samples.extend(sampled.map(|&key| order.bits(key)));
+        self.samples.extend(sampled.map(|&key| order.rank(key)));
         self.write(KEYS, first, bytemuck::cast_slice(keys))
     }
 
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         }
         let mut key = [K::zeroed()];
         self.read_keys(position, &mut key)?;
-        Ok(order.bits(key[0]))
+        Ok(order.rank(key[0]))
     }
 
     /// The place of a key in the middle half of a part of this run, which is the one of this index. The part is not empty.
@@ -208,7 +208,7 @@ impl<'a> Run<'a> {
         let mut keys = [K::zeroed(); SEARCHED as usize];
         let keys = &mut keys[..(end - start) as usize];
         self.read_keys(start, keys)?;
-        Ok(start + keys.partition_point(|&key| is_before(order.bits(key))) as u64)
+        Ok(start + keys.partition_point(|&key| is_before(order.rank(key))) as u64)
     }
 }
 

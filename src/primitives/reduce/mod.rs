@@ -9,7 +9,7 @@
 //!
 //! * The order of operations depends on the number of rows and columns, along rows on their length, and on
 //!   [`ReducePolicy::packs_per_invocation`] alone, not on the device or its subgroup size. So sums and products of floats
-//!   have the same bits on every device that keeps denormals, except for the payload of NaNs. In a segment they depend
+//!   have the same bits on every device that keeps denormals, except for the payload of NaNs. Sums of a segment depend
 //!   on its first and last row. The error of a sum is at most `1.01 * d * u` times the sum of magnitudes, where `d` is
 //!   [`ReducePlan::rounding_depth`] and `u` is 2^-24 for f32 and 2^-53 for f64.
 //! * Integer sums and products wrap. A minimum or maximum of elements that include a NaN is an unspecified NaN; -0 is

@@ -561,7 +561,7 @@ impl SortPolicy {
                 self.tile_shape().check(radix_bits, self.subgroup_size, capabilities)
             }
             Ranking::Match(matching) => {
-                let rule = "matching lanes rank digits of 8 bits: of radix-8bit and onesweep";
+                let rule = "matching lanes rank digits of 8 bits, which radix-8bit and onesweep have";
                 require(radix_bits >= 8, rule)?;
                 require(!matching.has_early_counts || is_onesweep, "early counts require onesweep")?;
                 let (shape, offset_words) = (self.tile_shape(), config.offset_words());

@@ -286,10 +286,10 @@ fn float(element: ElementType, words: &[u32]) -> f64 {
 
 impl ScanExpectation {
     /// Scans `input`, given as words: each segment separately, with an initial value as an additional row before it.
-    pub fn expected(&self, input: &[u32]) -> Expected {
+    pub fn scan_words(&self, input: &[u32]) -> Expected {
         let PlainScan { kind, columns, element, .. } = self.scan;
         if !self.is_reverse && self.heads.is_empty() && self.initial.is_none() {
-            return self.scan.expected(input);
+            return self.scan.scan_words(input);
         }
         let row_words = columns * element.words() as usize;
         let rows = input.len() / row_words;
@@ -303,11 +303,11 @@ impl ScanExpectation {
                 segment.reverse();
             }
             let in_order = match &self.initial {
-                None => self.scan.expected(&segment.concat()),
+                None => self.scan.scan_words(&segment.concat()),
                 Some(initial) => {
                     segment.insert(0, initial);
                     let all =
-                        PlainScan { kind: ScanKind::Inclusive, ..self.scan }.expected(&segment.concat());
+                        PlainScan { kind: ScanKind::Inclusive, ..self.scan }.scan_words(&segment.concat());
                     let first = usize::from(kind == ScanKind::Inclusive);
                     all.select(first..first + end - begin, columns, row_words)
                 }
@@ -328,7 +328,7 @@ impl ScanExpectation {
 
 impl PlainScan {
     /// Scans `input`, given as words.
-    fn expected(&self, input: &[u32]) -> Expected {
+    fn scan_words(&self, input: &[u32]) -> Expected {
         match (self.element, self.operator) {
             (ElementType::U32 | ElementType::U8 | ElementType::U16, _) => {
                 Expected::exact(self.scan_u32(input))
@@ -533,7 +533,7 @@ mod tests {
             rounding_depth: 4,
             tree_items: None,
         };
-        scan.expected(bytemuck::cast_slice(values))
+        scan.scan_words(bytemuck::cast_slice(values))
     }
 
     fn is_right<N: Number>(operator: ScanOperator, values: &[N], results: &[N]) -> bool {

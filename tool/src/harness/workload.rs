@@ -58,7 +58,7 @@ impl<'g> Workload<'g> {
         Self::with_ready(gpu, case, layout, ready)
     }
 
-    /// Creates the memory of a case, and compiles the pipelines that its recording binds: two in three of the plan's.
+    /// Creates the memory of a case, and compiles the pipelines that its recording binds.
     ///
     /// # Errors
     /// [`OutOfDeviceMemory`](subsweep::Error::OutOfDeviceMemory), and the errors of `vkCreateComputePipelines`.

@@ -1,8 +1,8 @@
 //! Gathers: results in the format of the input, and refusals.
 
+use super::packed::{PACKED, indices};
 use super::refusals::{refused, refused_options, sparse_file};
 use super::segments::whole_numbers;
-use super::packed::{PACKED, indices};
 use super::*;
 
 /// `rows[indices]`, for rows of `row_words` words.
@@ -98,9 +98,8 @@ fn invalid_indices() {
 fn indices_are_whole_numbers_of_any_type() {
     let folder = Folder::new();
     let input = folder.file("in", bytes(&[10, 11, 12]));
-    let gather = |indices: &str| {
-        run(&mut subsweep(["gather", &input, "--type", "u32", "--indices", indices]))
-    };
+    let gather =
+        |indices: &str| run(&mut subsweep(["gather", &input, "--type", "u32", "--indices", indices]));
     for indices in whole_numbers(&[2, 0, 0]) {
         let indices = folder.file("indices", indices);
         assert_eq!(words(&gather(&indices).done()), [12, 10, 10]);
@@ -166,7 +165,8 @@ fn more_elements_than_the_device_has_memory() {
     let Some(input) = sparse_file(&folder, size) else { return };
     let output = folder.file("out", "before");
     let indices = folder.file("indices", bytes(&[0]));
-    let arguments = ["gather", &input, "--type", "u32", "--indices", &indices, "-o", &output, "--device", "0"];
+    let arguments =
+        ["gather", &input, "--type", "u32", "--indices", &indices, "-o", &output, "--device", "0"];
     let ended = on_device(&mut subsweep(arguments));
     assert_eq!(ended.code, 4, "{}", ended.stderr);
     assert!(ended.stderr.contains("bytes are needed for a buffer"), "{}", ended.stderr);

@@ -177,16 +177,26 @@ fn sums_wrap_and_are_rounded_or_unpacked() {
                 sum
             })
             .collect();
-        assert!(packed.run(&["scan"], &elements, packed.descr) == packed.bytes(&packed.encode(&sums)), "{}", packed.name);
+        assert!(
+            packed.run(&["scan"], &elements, packed.descr) == packed.bytes(&packed.encode(&sums)),
+            "{}",
+            packed.name
+        );
         let after: Vec<_> = [3.0].into_iter().chain(sums.iter().map(|sum| sum + 3.0)).take(COUNT).collect();
         let scan = ["scan", "--exclusive", "--init", "3"];
-        assert!(packed.run(&scan, &elements, packed.descr) == packed.bytes(&packed.encode(&after)), "{}", packed.name);
+        assert!(
+            packed.run(&scan, &elements, packed.descr) == packed.bytes(&packed.encode(&after)),
+            "{}",
+            packed.name
+        );
 
         let total = sums[COUNT - 1];
-        let reduce =
-            |options: &[&str], descr| packed.run(&[&["reduce", "-o", "-"], options].concat(), &elements, descr);
+        let reduce = |options: &[&str], descr| {
+            packed.run(&[&["reduce", "-o", "-"], options].concat(), &elements, descr)
+        };
         assert_eq!(reduce(&[], packed.descr), packed.bytes(&packed.encode(&[total])), "{}", packed.name);
-        let wide = if packed.is_float() { (total as f32).to_le_bytes() } else { (total as i32).to_le_bytes() };
+        let wide =
+            if packed.is_float() { (total as f32).to_le_bytes() } else { (total as i32).to_le_bytes() };
         let descr = if packed.is_float() {
             "<f4"
         } else if packed.name.starts_with('u') {
@@ -199,7 +209,11 @@ fn sums_wrap_and_are_rounded_or_unpacked() {
         assert_eq!(reduce(&["--op", "argmax"], "<u4"), indices(first), "{}", packed.name);
 
         let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(packed.run(&["diff"], &elements, packed.descr) == packed.bytes(&packed.encode(&differences)), "{}", packed.name);
+        assert!(
+            packed.run(&["diff"], &elements, packed.descr) == packed.bytes(&packed.encode(&differences)),
+            "{}",
+            packed.name
+        );
     }
 }
 
@@ -254,7 +268,11 @@ fn elements_are_selected_and_counted() {
             packed.name
         );
         let unique = kept(&|index| index == 0 || numbers[index] != numbers[index - 1]);
-        assert!(packed.run(&["select", "--unique"], &elements, packed.descr) == packed.bytes(&unique), "{}", packed.name);
+        assert!(
+            packed.run(&["select", "--unique"], &elements, packed.descr) == packed.bytes(&unique),
+            "{}",
+            packed.name
+        );
         let mut counts = [0; 4];
         numbers.iter().for_each(|number| counts[*number as usize / 3] += 1);
         let histogram = ["histogram", "--bins", "4", "--range", "0:12"];
@@ -287,7 +305,11 @@ fn sorted_elements_are_merged_and_searched() {
         let array = |name: &str, numbers: &[f64]| folder.file(name, packed.npy(&packed.encode(numbers)));
         let (a, b) = (array("a.npy", &[1.0, 3.0, 3.0, 9.0]), array("b.npy", &[0.0, 3.0, 4.0]));
         let merged = run(&mut subsweep(["merge", &a, &b])).done();
-        assert!(merged == packed.npy(&packed.encode(&[0.0, 1.0, 3.0, 3.0, 3.0, 4.0, 9.0])), "{}", packed.name);
+        assert!(
+            merged == packed.npy(&packed.encode(&[0.0, 1.0, 3.0, 3.0, 3.0, 4.0, 9.0])),
+            "{}",
+            packed.name
+        );
         let positions = run(&mut subsweep(["search", &a, &b])).done();
         assert!(positions == npy("<u4", "(3,)", &bytes(&[0, 1, 3])), "{}", packed.name);
     }
@@ -308,9 +330,11 @@ fn rows_move_with_their_keys() {
         let rows: Vec<u8> = random(COUNT * row_size).iter().map(|&word| word as u8).collect();
         let shape = format!("({COUNT}, {columns})");
         let values = folder.file("rows.npy", npy(descr, &shape, &rows));
-        let moved: Vec<u8> = order.iter().flat_map(|&row| &rows[row_size * row..][..row_size]).copied().collect();
+        let moved: Vec<u8> =
+            order.iter().flat_map(|&row| &rows[row_size * row..][..row_size]).copied().collect();
         let expected = npy(descr, &shape, &moved);
-        for (options, keys) in [(&[][..], &*keys_path), (&["--segments", &segments], &keys_path), (&[], "-")] {
+        for (options, keys) in [(&[][..], &*keys_path), (&["--segments", &segments], &keys_path), (&[], "-")]
+        {
             let mut sort = subsweep(["sort", keys, "-o", &folder.argument("keys-out"), "--values", &values]);
             run_with(sort.args(["--values-output", &out]).args(options), &keys_file).done();
             assert!(folder.read("out") == expected, "{descr} {columns} {options:?} {keys}");
@@ -325,7 +349,8 @@ fn rows_move_with_their_keys() {
         let order = file.windows(5).position(|word| word == b"False").unwrap();
         file[order..order + 5].copy_from_slice(b"True ");
         let values = folder.file("columns.npy", file);
-        let mut sort = subsweep(["sort", &keys_path, "-o", &folder.argument("keys-out"), "--values", &values]);
+        let mut sort =
+            subsweep(["sort", &keys_path, "-o", &folder.argument("keys-out"), "--values", &values]);
         run(sort.args(["--values-output", &out])).done();
         assert!(folder.read("out") == expected, "{descr} {columns} by columns");
     }
@@ -346,10 +371,12 @@ fn values_of_8_and_16_bits_move_with_their_keys() {
     let segments = folder.file("starts.npy", npy("<u4", "(1,)", &bytes(&[0])));
     let out = folder.argument("out");
     for packed in PACKED {
-        let elements: Vec<u16> = random(COUNT).iter().map(|&word| (packed.bits)(f64::from(word % 101))).collect();
+        let elements: Vec<u16> =
+            random(COUNT).iter().map(|&word| (packed.bits)(f64::from(word % 101))).collect();
         let values = folder.file("values.npy", packed.npy(&elements));
         let raw = folder.file("values", packed.bytes(&elements));
-        let moved = |indices: &[usize]| -> Vec<u16> { indices.iter().map(|&index| elements[index]).collect() };
+        let moved =
+            |indices: &[usize]| -> Vec<u16> { indices.iter().map(|&index| elements[index]).collect() };
         let moves = |command: &[&str], values: &[&str]| {
             let mut command = subsweep(command);
             command.args(["-o", &folder.argument("keys-out"), "--values"]).args(values);
@@ -387,7 +414,10 @@ fn bad_input_is_refused() {
     let folder = Folder::new();
     let odd = folder.file("odd", [0; 3]);
     for (arguments, what) in [
-        (&["sort", &odd, "--type", "f16"][..], "holds 3 bytes, which is not a multiple of the 2 bytes of a f16"),
+        (
+            &["sort", &odd, "--type", "f16"][..],
+            "holds 3 bytes, which is not a multiple of the 2 bytes of a f16",
+        ),
         (
             &["scan", &odd, "--type", "u8", "--init", "256"],
             "'256' is no u8; it is a whole number from 0 to 255",

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use ::subsweep_tool::harness::Report;
 use ::subsweep::scan::{ScanAlgorithm, WorkgroupScan};
+use ::subsweep_tool::harness::Report;
 
 use super::*;
 
@@ -42,15 +42,19 @@ fn cases_are_listed() {
     let filter = ["verify", "--quick", "--filter", "scan*columns=3*chained"];
     let ended = run(&mut subsweep(filter.iter().chain(&["--list"])));
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("no case of --quick has 'scan*columns=3*chained' in its id"), "{}", ended.stderr);
-    let refusals: [(&[&str], &str); 5] = [
+    assert!(
+        ended.stderr.contains("no case of --quick has 'scan*columns=3*chained' in its id"),
+        "{}",
+        ended.stderr
+    );
+    let refusals: [(&[&str], &str); 6] = [
         (
             &["--quick", "--policy", "seed", "--algorithm", "radix-2bit"],
-            "there is no case of --algorithm radix-2bit and --policy seed; leave out --quick, which takes default plans",
+            "there is no case of --algorithm radix-2bit and --policy seed; leave out --quick, which takes fewer cases",
         ),
         (
             &["--quick", "--algorithm", "strided", "--filter", "sort"],
-            "there is no case of --algorithm strided; leave out --quick, which takes default plans only",
+            "there is no case of --algorithm strided; leave out --quick, which takes fewer cases",
         ),
         (
             &["--quick", "--algorithm", "chained", "--filter", "no such"],
@@ -59,6 +63,10 @@ fn cases_are_listed() {
         (
             &["--policy", "seed", "--filter", "no such"],
             "no case of --policy seed has 'no such' in its id; ids are like ",
+        ),
+        (
+            &["--quick", "--waiting", "--policy", "seed", "--algorithm", "radix-2bit"],
+            "there is no case of --waiting and --algorithm radix-2bit and --policy seed; leave out --quick",
         ),
         (
             &["--waiting", "--default-policies", "--filter", "policy=small"],
@@ -111,10 +119,14 @@ fn any_number_of_elements_is_verified() {
     }
     let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "place=out"]));
     let text = String::from_utf8(ended.stdout).unwrap();
-    assert!(ended.code == 0 && text.contains("place=out;type=u32;n=5\n    pass") && !text.contains("place=in"), "{text}");
+    assert!(
+        ended.code == 0 && text.contains("place=out;type=u32;n=5\n    pass") && !text.contains("place=in"),
+        "{text}"
+    );
     let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "search"]));
     assert!(ended.code == 2 && ended.stderr.contains("ids are like large:sort:keys"), "{}", ended.stderr);
-    run(without_drivers(&mut subsweep(["verify", "--large", "--quick"]))).refused(2, "cannot be used with '--quick'");
+    run(without_drivers(&mut subsweep(["verify", "--large", "--quick"])))
+        .refused(2, "cannot be used with '--quick'");
     run(without_drivers(&mut subsweep(["verify", "--large", "0"]))).refused(2, "0 is not in 1..=");
 }
 
@@ -316,7 +328,8 @@ fn wrong_results_end_with_1() {
         command.env("LP_NATIVE_VECTOR_WIDTH", "1024").env("MESA_SHADER_CACHE_DISABLE", "true");
         run(&mut command)
     };
-    let measured = broken("bench", "scan*type=u32;columns=1*algorithm=reduce-then-scan;policy=default*n=65536;");
+    let measured =
+        broken("bench", "scan*type=u32;columns=1*algorithm=reduce-then-scan;policy=default*n=65536;");
     if measured.code == 3 && measured.stderr.contains("no Vulkan device") {
         eprintln!("SKIPPED: no lavapipe, which can be broken");
         return;

@@ -220,11 +220,9 @@ impl Suite {
     }
 
     fn run_programs(&self, jobs: &mut Jobs, programs: &[Program]) -> Result<()> {
-        // Without its feature there is no `cluster`.
-        for name in LONGEST {
-            if let Ok(Program { path, .. }) = program(programs, name) {
-                jobs.start(&format!("test-{name}"), &mut self.command(path), None)?;
-            }
+        for name in LONGEST.into_iter().filter(|name| *name != "cluster" || self.features.have("mpi")) {
+            let path = &program(programs, name)?.path;
+            jobs.start(&format!("test-{name}"), &mut self.command(path), None)?;
         }
         let seconds = if self.options.is_full { "60" } else { "3" };
         jobs.start("fuzz", self.command("tools/fuzz").arg(seconds), None)?;

@@ -34,7 +34,7 @@ fn runs(keys: &[Vec<u32>], order: &KeyOrder) -> (Vec<Run<'static>>, Vec<(u32, u3
         let first = all.len() as u32;
         let mut pairs: Vec<_> = keys.iter().copied().zip(first..).collect();
         all.extend(&pairs);
-        pairs.sort_by_key(|pair| order.bits(pair.0));
+        pairs.sort_by_key(|pair| order.rank(pair.0));
         let (keys, values): (Vec<u32>, Vec<u32>) = pairs.into_iter().unzip();
         let start = runs.last().map_or(0, Run::end);
         let mut run = Run::new(&file, start, keys.len() as u64, [4, 4], 64);
@@ -45,7 +45,7 @@ fn runs(keys: &[Vec<u32>], order: &KeyOrder) -> (Vec<Run<'static>>, Vec<(u32, u3
         run.write_values(0, bytemuck::cast_slice(&values)).unwrap();
         runs.push(run);
     }
-    all.sort_by_key(|pair| order.bits(pair.0));
+    all.sort_by_key(|pair| order.rank(pair.0));
     (runs, all)
 }
 

@@ -123,7 +123,7 @@ impl SegmentedSortConfig {
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         if self.sort.policy.is_some() {
             return Err(Error::Unsupported {
-                reason: "a segmented sort has policies of its own: leave out that of its SortConfig",
+                reason: "a segmented sort has policies of its own: leave out the policy of its SortConfig",
             });
         }
         if self.sort.functions().is_some() {

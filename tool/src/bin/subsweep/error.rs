@@ -192,7 +192,7 @@ fn exit_of_error(error: &anyhow::Error) -> Exit {
             .map(of_library)
             .or_else(|| cause.downcast_ref::<InputError>().map(|error| of_input(&error.problem)))
             .or_else(|| cause.downcast_ref::<OutputError>().map(|_| Exit::Usage))
-            .or_else(|| cause.downcast_ref::<CommandError>().map(|ended| ended.exit))
+            .or_else(|| cause.downcast_ref::<CommandError>().map(|error| error.exit))
             .or_else(|| cause.downcast_ref::<NotSetUp>().map(|_| Exit::NoDevice))
     });
     // An untyped error comes from a file; Vulkan functions return typed ones.

@@ -88,7 +88,7 @@ fn config(
     };
     if size == 0 || !size.is_multiple_of(4) {
         return Err(CommandError::usage(format!(
-            "{source}: has rows of {size} bytes, and only rows of a multiple of 4 are sorted; save {padded}"
+            "{source}: has rows of {size} bytes, and only rows of a multiple of 4 bytes are sorted; save {padded}"
         )));
     }
     let most = StructureSortConfig::MAX_STRUCTURE_SIZE;

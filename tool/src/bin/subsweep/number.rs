@@ -49,7 +49,7 @@ pub fn range(element: ElementType) -> (i128, i128) {
     }
 }
 
-/// A number as numpy prints it: the fewest digits that give it back. A bfloat16 as `ml_dtypes` does: six digits at most.
+/// A number as numpy prints it: the fewest digits that give it back. A bfloat16 is printed as `ml_dtypes` prints it: six digits at most.
 pub fn text(bytes: &[u8], element: ElementType) -> String {
     let value = table::real(bytes, element);
     let rounded = |value: f64, digits: usize| format!("{value:.*e}", digits - 1).parse().unwrap_or(value);

@@ -302,20 +302,21 @@ impl Patterns {
             return Ok(cases);
         }
         let options = self.options.iter().map(|(_, given)| given.as_str());
-        let (mut given, is_quick) = (options.collect::<Vec<_>>(), excluding.contains(&"--quick"));
-        if is_quick && !is_of_options {
-            let what = format!("there is no case of {}", given.join(" and "));
-            return Err(CommandError::usage(format!(
-                "{what}; leave out --quick, which takes default plans only"
-            )));
+        let mut given: Vec<_> = excluding.iter().copied().chain(options).collect();
+        let is_quick = !is_of_options && given.contains(&"--quick");
+        if is_quick && given.len() > 1 {
+            given.retain(|option| *option != "--quick");
         }
-        given.splice(0..0, excluding.iter().copied());
         let what = match (&self.filter, given.join(" and ")) {
             (Some(filter), given) if given.is_empty() => format!("no case has '{filter}' in its id"),
             (Some(filter), given) if is_of_options => format!("no case of {given} has '{filter}' in its id"),
             (_, given) => format!("there is no case of {given}"),
         };
-        Err(CommandError::usage(format!("{what}; ids are like {example}")))
+        Err(CommandError::usage(match is_quick {
+            true => format!("{what}; leave out --quick, which takes fewer cases"),
+            false if example.is_empty() => what,
+            false => format!("{what}; ids are like {example}"),
+        }))
     }
 }
 

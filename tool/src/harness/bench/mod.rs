@@ -167,7 +167,7 @@ impl<'g> BenchGroup<'g> {
     ) -> Result<Self> {
         let gpu = roof.gpu();
         let begin = |(case, ready): (&Case, Result<Ready, Outcome>)| match ready {
-            Ok(ready) => Entry::begin(Running::new(roof, case, ready)),
+            Ok(ready) => Entry::from_begun(Running::new(roof, case, ready)),
             Err(outcome) => Ok(Entry::Finished(outcome)),
         };
         let mut entries = cases.iter().zip(ready).map(begin).collect::<Result<Vec<_>>>()?;
@@ -295,7 +295,7 @@ impl Meter for GroupMeter<'_, '_> {
 }
 
 impl<'g> Entry<'g> {
-    fn begin(begun: Result<Result<Running<'g>, Outcome>>) -> Result<Self> {
+    fn from_begun(begun: Result<Result<Running<'g>, Outcome>>) -> Result<Self> {
         Ok(match outcome_of(begun)? {
             Ok(Ok(running)) => Self::Running(Box::new(running)),
             Ok(Err(outcome)) | Err(outcome) => Self::Finished(outcome),

@@ -23,7 +23,7 @@ fn verdict(comparison: &Comparison) -> Markup {
             (differences(comparison))
             (groups(comparison))
             p class="quiet" {
-                "The ratio is the new time over that of the base: below 1 is faster. By bootstrap, at 95 %: "
+                "The ratio is the new time over the base's: below 1 is faster. By bootstrap, at 95 %: "
                 "SAME is within " (tolerance_percent) " %, FASTER and SLOWER beyond, AMBIGUOUS what could be either, and UNSTEADY is not judged."
                 @if let Some(drift) = comparison.drift {
                     " On this machine the copies took " (format!("{drift:.2}")) " times as long in the new run; verdicts allow for that."

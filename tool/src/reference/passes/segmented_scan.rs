@@ -50,7 +50,7 @@ impl Heads {
     }
 
     /// The head flags of `row_count` rows, in a forward scan or with `is_reverse` in a reverse one.
-    pub fn flags(self, words: &[u32], row_count: usize, is_reverse: bool) -> Vec<bool> {
+    pub fn head_flags(self, words: &[u32], row_count: usize, is_reverse: bool) -> Vec<bool> {
         let head = |row: usize| {
             let boundary = row + usize::from(is_reverse);
             boundary > 0 && boundary < row_count && self.begins_at(words, boundary)

@@ -210,7 +210,7 @@ fn segments_are_scanned_each_by_itself() {
     let initial = Brackets(5, 77);
     for tile_items in [4, 100] {
         for (exclusive, is_reverse) in [(false, false), (true, false), (false, true), (true, true)] {
-            let heads = Heads::Flags.flags(&flags, count, is_reverse);
+            let heads = Heads::Flags.head_flags(&flags, count, is_reverse);
             let headed = rows.iter().zip(&heads).map(|(&value, &is_head)| Headed { value, is_head });
             let mut in_order: Vec<_> = headed.collect();
             if is_reverse {
@@ -244,11 +244,11 @@ fn segments_are_scanned_each_by_itself() {
 #[test]
 fn heads_are_the_first_rows_of_segments_from_either_end() {
     let flags = [1, 0, 0, 2, 0];
-    assert_eq!(Heads::Flags.flags(&flags, 5, false), [false, false, false, true, false]);
-    assert_eq!(Heads::Flags.flags(&flags, 5, true), [false, false, true, false, false]);
-    assert_eq!(Heads::Keys32.flags(&[5, 5, 5, 4, 4], 5, false), [false, false, false, true, false]);
-    assert_eq!(Heads::Keys64.flags(&[5, 1, 5, 1, 5, 2], 3, false), [false, false, true]);
-    assert_eq!(Heads::Bits.flags(&[0b01001], 5, true), [false, false, true, false, false]);
+    assert_eq!(Heads::Flags.head_flags(&flags, 5, false), [false, false, false, true, false]);
+    assert_eq!(Heads::Flags.head_flags(&flags, 5, true), [false, false, true, false, false]);
+    assert_eq!(Heads::Keys32.head_flags(&[5, 5, 5, 4, 4], 5, false), [false, false, false, true, false]);
+    assert_eq!(Heads::Keys64.head_flags(&[5, 1, 5, 1, 5, 2], 3, false), [false, false, true]);
+    assert_eq!(Heads::Bits.head_flags(&[0b01001], 5, true), [false, false, true, false, false]);
     let mut bits = [0; 2];
     mark_segments(&[3, 40, 3, 50, u32::MAX], &mut bits, 50);
     assert_eq!(bits, [8, 1 << 8]);

@@ -373,7 +373,7 @@ impl KernelUnderTest<'_> {
             None => (Vec::new(), vec![false; count]),
             Some(heads) => {
                 let words = head_words(heads, count);
-                let of_rows = heads.flags(&words, count, specialization.order == Order::Reverse);
+                let of_rows = heads.head_flags(&words, count, specialization.order == Order::Reverse);
                 (words, of_rows)
             }
         };

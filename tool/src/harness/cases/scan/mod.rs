@@ -230,7 +230,7 @@ impl PrimitiveCase for ScanCase {
             ..Needs::new(room, self.misalignment, operands).elements(self.element)
         };
         let buffers = ScanBuffers::default().initial(initial);
-        let expected = move |input: &[u32]| (expectation.expected(input), Vec::new());
+        let expected = move |input: &[u32]| (expectation.scan_words(input), Vec::new());
         Ok(Prepared {
             look_back: Some(Box::new(move |gpu, range_of| look_back(&counted_plan, gpu, range_of, room))),
             ..Prepared::new(plan.traffic_size(count), plan, buffers, counted, needs, expected)?
