@@ -141,7 +141,7 @@ mod tests {
     fn what_is_no_structured_array_is_refused() {
         let refused = |bytes: &[u8]| read(bytes).unwrap_err().to_string();
         let of = |descr: &str| refused(&file(descr, 0, &[]));
-        assert!(refused(b"123456789").contains("is not an .npy file, and fields"));
+        assert!(refused(b"123456789").contains("is not an .npy file, and only structured arrays"));
         assert!(of("'<f4'").contains("type <f4, which have no fields"));
         assert!(of("[('a', '|O')]").contains("type |O"));
         for damaged in [
