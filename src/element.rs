@@ -31,7 +31,7 @@ named! {
 }
 
 /// What the table says of a type.
-struct Row {
+struct ElementRow {
     name: &'static str,
     kind: NumberKind,
     size: usize,
@@ -49,9 +49,9 @@ macro_rules! element_types {
             /// All types.
             pub const ALL: [Self; [$(stringify!($element)),+].len()] = [$(Self::$element),+];
 
-            const fn row(self) -> Row {
+            const fn row(self) -> ElementRow {
                 match self {
-                    $(Self::$element => Row {
+                    $(Self::$element => ElementRow {
                         name: $name,
                         kind: NumberKind::$kind,
                         size: size_of::<$number>(),

@@ -27,7 +27,7 @@ const COUNTS: [u64; 2] = [1 << 16, 1 << 24];
 const SEGMENT_EXTENT: u32 = 40;
 
 /// A row's name, and its last cells.
-type Row = (&'static str, [String; 4]);
+type CommandRow = (&'static str, [String; 4]);
 
 /// Counts indirect dispatches.
 #[derive(Default)]
@@ -57,7 +57,7 @@ fn row<C: Config, N>(
     device: &Device,
     name: &'static str,
     recording: impl Fn(u64) -> (C, <C::Primitive as Primitive>::Buffers, N),
-) -> Row
+) -> CommandRow
 where
     N: Into<<C::Primitive as Primitive>::Count>,
 {
@@ -81,7 +81,7 @@ where
 const U32: ElementType = ElementType::U32;
 const F32: ElementType = ElementType::F32;
 
-fn sorts(device: &Device) -> Vec<Row> {
+fn sorts(device: &Device) -> Vec<CommandRow> {
     let keys = SortConfig::keys(U32);
     let of_keys = SortBuffers::new(array(0), scratch());
     let of_values = of_keys.values(array(1));
@@ -113,7 +113,7 @@ fn sorts(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn structure_sorts(device: &Device) -> Vec<Row> {
+fn structure_sorts(device: &Device) -> Vec<CommandRow> {
     let narrow = Key::fields([Field::new(U32, 0)]);
     let wide = [(ElementType::I64, 8, Direction::Ascending), (ElementType::U64, 0, Direction::Ascending)];
     let argsort = StructureSortConfig::argsort(16, Key::fields(wide));
@@ -128,7 +128,7 @@ fn structure_sorts(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn scans(device: &Device) -> Vec<Row> {
+fn scans(device: &Device) -> Vec<CommandRow> {
     let sums = ScanConfig::inclusive(U32);
     let buffers = ScanBuffers::new(array(0), array(1), scratch());
     let in_place = ScanBuffers::in_place(array(0), scratch());
@@ -146,7 +146,7 @@ fn scans(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn selections(device: &Device) -> Vec<Row> {
+fn selections(device: &Device) -> Vec<CommandRow> {
     let less = SelectConfig::compare(U32, Comparison::Less);
     let by_count = SelectPolicy::tuned(SelectAlgorithm::ReduceThenScan, device.capabilities(), &less);
     let buffers = SelectBuffers::new(array(0), array(1), array(2), scratch());
@@ -162,7 +162,7 @@ fn selections(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn run_lengths(device: &Device) -> Vec<Row> {
+fn run_lengths(device: &Device) -> Vec<CommandRow> {
     let encode = RunLengthConfig::encode(U32);
     let [by_selection, non_trivial] = [encode, encode.non_trivial()].map(|config| {
         let algorithm = RunLengthAlgorithm::Selection;
@@ -179,7 +179,7 @@ fn run_lengths(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn reductions(device: &Device) -> Vec<Row> {
+fn reductions(device: &Device) -> Vec<CommandRow> {
     let sum = ReduceConfig::sum(U32);
     let buffers = ReduceBuffers::new(array(0), array(1), scratch());
     let by_key = buffers.keys(array(2), array(3), array(4));
@@ -200,7 +200,7 @@ fn reductions(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn histograms(device: &Device) -> Vec<Row> {
+fn histograms(device: &Device) -> Vec<CommandRow> {
     let buffers = HistogramBuffers::new(array(0), array(1), array(2)).scratch(scratch());
     let even = |name, bins| row(device, name, |count| (HistogramConfig::even(F32, bins), buffers, count));
     let of_weights = HistogramConfig::even(F32, 256).weighted();
@@ -213,7 +213,7 @@ fn histograms(device: &Device) -> Vec<Row> {
     ]
 }
 
-fn others(device: &Device) -> Vec<Row> {
+fn others(device: &Device) -> Vec<CommandRow> {
     let top_k = |name, k| {
         let buffers = TopKBuffers::new(array(0), array(1), array(2), scratch());
         row(device, name, move |count| (TopKConfig::largest(F32, count as u32, k), buffers, 1))
@@ -237,7 +237,7 @@ fn others(device: &Device) -> Vec<Row> {
 }
 
 /// Elements of 8 and 16 bits, on a device that stores them and on one that does not.
-fn packed(device: &Device) -> Vec<Row> {
+fn packed(device: &Device) -> Vec<CommandRow> {
     const U8: ElementType = ElementType::U8;
     let mut capabilities = tuning::h200();
     let enabled = &mut capabilities.enabled;
@@ -268,12 +268,12 @@ fn packed(device: &Device) -> Vec<Row> {
 
 /// Functions of fixtures; without `compile-shaders` there are none.
 #[cfg(not(feature = "compile-shaders"))]
-fn functions(_: &Device) -> Vec<Row> {
+fn functions(_: &Device) -> Vec<CommandRow> {
     Vec::new()
 }
 
 #[cfg(feature = "compile-shaders")]
-fn functions(device: &Device) -> Vec<Row> {
+fn functions(device: &Device) -> Vec<CommandRow> {
     use super::{FunctionModule, Functions};
     use crate::kernels::fixture;
     use crate::scan::ScanKind;
@@ -364,7 +364,7 @@ fn functions(device: &Device) -> Vec<Row> {
 }
 
 /// The rows between two marks of a page, and their numbers in place of what stands in their last cells.
-fn with_numbers(page: &str, rows: &[Row]) -> String {
+fn with_numbers(page: &str, rows: &[CommandRow]) -> String {
     let (begin, end) = ("<!-- commands -->\n", "<!-- end of commands -->\n");
     let from = page.find(begin).expect("the table begins") + begin.len();
     let to = from + page[from..].find(end).expect("the table ends");
@@ -387,7 +387,7 @@ fn with_numbers(page: &str, rows: &[Row]) -> String {
     format!("{}{}\n{}", &page[..from], table.join("\n"), &page[to..])
 }
 
-fn all_rows() -> Vec<Row> {
+fn all_rows() -> Vec<CommandRow> {
     let device = Device::absent(tuning::h200());
     let primitives = [sorts, structure_sorts, scans, selections, run_lengths, histograms, reductions, others];
     primitives.iter().chain(&[packed, functions]).flat_map(|rows| rows(&device)).collect()

@@ -158,7 +158,7 @@ static void refuse_reductions(const SubsweepDevice *device, VkCommandBuffer comm
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "whole numbers");
     of_plan.scan_operator = SUBSWEEP_SCAN_OPERATOR_ADD;
     of_plan.flags = SUBSWEEP_REDUCE_INDEX_BIT;
-    REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "minimum or maximum");
+    REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNSUPPORTED, "only minima and maxima");
     of_plan.flags = 16;
     REFUSE(subsweep_reduce_plan_create(device, &of_plan, &plan), SUBSWEEP_ERROR_UNKNOWN_VALUE, "SubsweepReduceFlags");
     of_plan.flags = 0;

@@ -36,7 +36,7 @@ use super::plan::{Plan, Primitive, Recordable};
 use crate::device::{Access, Device};
 use crate::error::{Result, at_most};
 use by_key::ByKey;
-use rows::Rows;
+use rows::AlongRows;
 use segmented::Segmented;
 use whole::Whole;
 
@@ -131,7 +131,7 @@ impl Primitive for Reduce {
     fn declare(device: &Device, config: &ReduceConfig, policy: &ReducePolicy) -> Result<Self> {
         let strategy: Box<dyn Strategy> = match config.runs {
             None => Box::new(Whole::new(device, config, policy)?),
-            Some(ReduceRuns::FixedSize(length)) => Box::new(Rows::new(device, config, policy, length)?),
+            Some(ReduceRuns::FixedSize(length)) => Box::new(AlongRows::new(device, config, policy, length)?),
             Some(runs) => match policy.heads {
                 Some(tile) if config.has_keys() && policy.algorithm == ReduceByKeyAlgorithm::Chained => {
                     Box::new(ByKey::new(device, config, policy, runs, tile)?)

@@ -25,7 +25,7 @@ const SMALL_WORDS: u32 = 32;
 const MAX_LEVELS: usize = 8;
 
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct AlongRows {
     /// Elements of a row of the source.
     length: u32,
     /// From the rows of the source on.
@@ -43,7 +43,7 @@ pub(super) struct Rows {
 /// Rows of one length, and how they are reduced.
 #[derive(Debug)]
 struct Level {
-    shape: Shape,
+    shape: LevelShape,
     /// Of the source, whose address may be any, and of rows that are not whole quads.
     by_words: Option<Pipeline>,
     by_quads: Option<Pipeline>,
@@ -58,7 +58,7 @@ struct Pack {
 
 /// How rows of `length` values are reduced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shape {
+struct LevelShape {
     length: u32,
     /// Invocations of a tile.
     lanes: u32,
@@ -67,7 +67,7 @@ struct Shape {
     tiles: u32,
 }
 
-impl Shape {
+impl LevelShape {
     fn new(length: u32, pack: Pack, max_packs: u32) -> Self {
         let packs_of = |lanes: u32| length.div_ceil(lanes * pack.values);
         let packs = packs_of(SMALL_LANES);
@@ -92,7 +92,7 @@ impl Shape {
     }
 }
 
-impl Rows {
+impl AlongRows {
     pub(super) fn new(
         device: &Device,
         config: &ReduceConfig,
@@ -102,7 +102,7 @@ impl Rows {
         let (of_source, of_results) = (config.modules()?, config.of_results().modules()?);
         let row_shape = config.row_shape();
         let (is_index, pack_values) = (config.is_index(), row_shape.pack_values);
-        let level = |(index, shape): (usize, Shape)| {
+        let level = |(index, shape): (usize, LevelShape)| {
             let pipeline = |by_quads: bool| {
                 let mut constants = row_shape.constants(shape.packs, shape.lanes);
                 let Modules { reduce, constants: operator, .. } =
@@ -131,7 +131,7 @@ impl Rows {
             Ok(Level { shape, by_words, by_quads })
         };
         let pack = Pack { values: pack_values, words: pack_values * config.partial_sizes()[0] as u32 / 4 };
-        let shapes = Shape::all(length, pack, policy.packs_per_invocation);
+        let shapes = LevelShape::all(length, pack, policy.packs_per_invocation);
         Ok(Self {
             length,
             levels: shapes.into_iter().enumerate().map(level).collect::<Result<_>>()?,
@@ -145,7 +145,7 @@ impl Rows {
     }
 }
 
-impl Strategy for Rows {
+impl Strategy for AlongRows {
     fn rounding_depth(&self, _: u64) -> u64 {
         let of = |Level { shape, .. }: &Level| {
             u64::from(shape.packs - 1 + self.pack_values.ilog2() + shape.lanes.ilog2())
@@ -157,20 +157,20 @@ impl Strategy for Rows {
 /// Offsets in scratch: of the rows of each level above the source, and of the indices beside them; of the arguments of
 /// each level.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct ScratchLayout {
     arrays: [[(u64, u64); 2]; MAX_LEVELS],
     level_args: u64,
 }
 
-impl Algorithm<Reduce> for Rows {
-    type Layout = Layout;
+impl Algorithm<Reduce> for AlongRows {
+    type Layout = ScratchLayout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let levels = self.levels.iter().flat_map(|level| level.by_words.iter().chain(&level.by_quads));
         levels.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
-    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
+    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> ScratchLayout {
         let row_count = max.div_ceil(self.length.into());
         let mut arrays = [[(0, 0); 2]; MAX_LEVELS];
         for (array, level) in arrays.iter_mut().zip(&self.levels).filter(|(_, level)| level.shape.tiles > 1) {
@@ -181,10 +181,10 @@ impl Algorithm<Reduce> for Rows {
         }
         let args_size = LevelArgs::size(self.levels.len() as u64);
         let size = if self.level_args.is_some() { args_size } else { 0 };
-        Layout { arrays, level_args: cursor.take("level arguments", size) }
+        ScratchLayout { arrays, level_args: cursor.take("level arguments", size) }
     }
 
-    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
         if count.max() == 0 {
             return Ok(());

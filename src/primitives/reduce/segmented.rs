@@ -59,7 +59,7 @@ struct Heads {
 
 /// Numbers of rows by level, and offsets in scratch.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct ScratchLayout {
     /// Dispatches that sum groups, two levels each.
     dispatch_count: usize,
     /// Rows of each level; level 0 is the source.
@@ -73,7 +73,7 @@ pub(super) struct Layout {
     head_args: u64,
 }
 
-impl Layout {
+impl ScratchLayout {
     /// Exceeds the levels of 2^32 rows.
     const MAX_LEVELS: usize = 9;
 
@@ -163,14 +163,14 @@ impl Segmented {
 
 impl Strategy for Segmented {
     fn rounding_depth(&self, count: u64) -> u64 {
-        let Layout { dispatch_count, .. } = self.layout(&mut ScratchCursor::default(), count);
+        let ScratchLayout { dispatch_count, .. } = self.layout(&mut ScratchCursor::default(), count);
         // On each level fewer than two groups, one after the other, and the sums of a group.
         (2 * dispatch_count as u64 + 1) * (MAX_LEVEL_ROWS + 10)
     }
 }
 
 impl Algorithm<Reduce> for Segmented {
-    type Layout = Layout;
+    type Layout = ScratchLayout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let Self { by_quads, by_words, of_sums, segments, heads, level_args, .. } = self;
@@ -179,12 +179,12 @@ impl Algorithm<Reduce> for Segmented {
         by_quads.iter().chain([by_words, segments]).chain(of_sums).chain(heads).chain(args)
     }
 
-    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
+    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> ScratchLayout {
         let head_tile = self.heads.as_ref().map(|heads| heads.tile_items);
-        Layout::new(cursor, max, self.row_size, head_tile, self.level_args.is_some())
+        ScratchLayout::new(cursor, max, self.row_size, head_tile, self.level_args.is_some())
     }
 
-    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
         let recording = Recording { reduction: self, buffers, layout, count };
         recording.check(recorder)?;
@@ -196,7 +196,7 @@ impl Algorithm<Reduce> for Segmented {
 struct Recording<'a> {
     reduction: &'a Segmented,
     buffers: &'a ReduceBuffers,
-    layout: &'a Layout,
+    layout: &'a ScratchLayout,
     count: Count,
 }
 

@@ -42,7 +42,7 @@ struct TileAccess {
 
 /// Offsets in scratch.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct ScratchLayout {
     levels: Levels,
     level_args: u64,
 }
@@ -109,22 +109,22 @@ impl Strategy for Whole {
 }
 
 impl Algorithm<Reduce> for Whole {
-    type Layout = Layout;
+    type Layout = ScratchLayout;
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         let tiles = self.pipelines.iter().map(|(_, pipeline)| pipeline);
         tiles.chain(self.level_args.as_ref().map(LevelArgsWriter::pipeline))
     }
 
-    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> Layout {
+    fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> ScratchLayout {
         let levels = Levels::new(cursor, max, self.tile_rows, self.sizes.iter().sum());
         let size = if self.level_args.is_some() { LevelArgs::size(levels.len as u64) } else { 0 };
-        Layout { levels, level_args: cursor.take("level arguments", size) }
+        ScratchLayout { levels, level_args: cursor.take("level arguments", size) }
     }
 
-    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, Layout>) -> Result<()> {
+    fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Reduce, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
-        let Layout { levels, level_args } = layout;
+        let ScratchLayout { levels, level_args } = layout;
         let column_count = u64::from(self.shape.column_count);
         let tiles = Tiles::of_workgroups(count.max(), self.tile_rows, column_count)?;
         recorder.check_workgroups(u64::from(tiles.count) * column_count)?;

@@ -35,7 +35,7 @@ pub(super) struct ReduceThenScan {
     direction: Direction,
     segments: Option<SegmentsBy>,
     /// Rows of the levels above the elements.
-    sums: Rows,
+    sums: LevelRows,
     shape: ScratchShape,
     /// Workgroups per tile: one per column for rows that are too wide.
     column_count: u32,
@@ -67,28 +67,28 @@ struct ScratchShape {
 /// Key of the up-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Reduce {
-    rows: Rows,
+    rows: LevelRows,
     quad_access: bool,
 }
 
 /// Key of the down-sweep's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Downsweep {
-    rows: Rows,
+    rows: LevelRows,
     kind: ScanKind,
     quad_access: bool,
 }
 
 /// Rows of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rows {
+enum LevelRows {
     /// The caller's rows, in their direction.
     Callers { direction: Direction, segments: Option<SegmentsBy> },
     /// Tile aggregates, from the first tile on.
     Sums,
 }
 
-impl Rows {
+impl LevelRows {
     fn constants(self) -> [(&'static str, u32); 2] {
         // The constants of `scan/segments.glsl`.
         let (is_reverse, heads) = match self {
@@ -152,21 +152,21 @@ impl ReduceThenScan {
             Some(scan) => (reduce, downsweep_by(scan)),
         };
         let tile = policy.tile_constants(shape);
-        let pipeline = |kernel: &'static Kernel, rows: Rows, extra: &[(&'static str, u32)]| {
+        let pipeline = |kernel: &'static Kernel, rows: LevelRows, extra: &[(&'static str, u32)]| {
             let constants = rows.constants();
             // Only segmented kernels have HEADS.
             let constants = &constants[..if config.segments.is_some() { 2 } else { 1 }];
-            let operator = if rows == Rows::Sums { &of_sums.constants } else { &operator };
+            let operator = if rows == LevelRows::Sums { &of_sums.constants } else { &operator };
             let constants = operator.iter().chain(&tile).chain(constants).chain(extra).copied();
-            let stages = config.stages().filter(|_| rows != Rows::Sums);
+            let stages = config.stages().filter(|_| rows != LevelRows::Sums);
             policy.pipeline(device, kernel, &constants.chain(stages).collect::<Vec<_>>())
         };
 
-        let callers = Rows::Callers { direction: config.direction, segments: config.segments };
-        let plain = Rows::Callers { direction: Direction::Forward, segments: None };
+        let callers = LevelRows::Callers { direction: config.direction, segments: config.segments };
+        let plain = LevelRows::Callers { direction: Direction::Forward, segments: None };
         // Without head flags, aggregates are rows like the caller's.
         let is_like_sums = callers == plain && config.stages().is_none() && !has_packed;
-        let sums = if is_like_sums { callers } else { Rows::Sums };
+        let sums = if is_like_sums { callers } else { LevelRows::Sums };
         // The caller's level, by quads and by words, and the levels above it, which are aligned in scratch but of any
         // length. Strided elements of a column are never accessed by quads.
         let mut levels = vec![(callers, config.kind, true), (sums, ScanKind::Exclusive, policy.mixed_access)];
@@ -178,7 +178,7 @@ impl ReduceThenScan {
         for (rows, kind, quad_access) in levels {
             let quad_access = quad_access && !shape.is_strided;
             let [reduce, downsweep] = match rows {
-                Rows::Sums if has_packed => [of_sums.reduce, of_sums.downsweep],
+                LevelRows::Sums if has_packed => [of_sums.reduce, of_sums.downsweep],
                 _ => [reduce, downsweep],
             };
             let [quads, mixed] =
@@ -189,7 +189,7 @@ impl ReduceThenScan {
             }
             let key = Downsweep { rows, kind, quad_access };
             if downsweeps.iter().all(|(other, _)| *other != key) {
-                let of_results = if rows == Rows::Sums { &[] } else { &result_constants[..] };
+                let of_results = if rows == LevelRows::Sums { &[] } else { &result_constants[..] };
                 let exclusive = ("EXCLUSIVE", (kind == ScanKind::Exclusive).into());
                 let constants = [&[quads, mixed, exclusive], of_results].concat();
                 downsweeps.push((key, pipeline(downsweep, rows, &constants)?));
@@ -453,9 +453,9 @@ impl<'a> Recording<'a> {
         }
     }
 
-    fn rows(&self, level: usize) -> Rows {
+    fn rows(&self, level: usize) -> LevelRows {
         let ReduceThenScan { direction, segments, sums, .. } = *self.scan;
-        if level == 0 { Rows::Callers { direction, segments } } else { sums }
+        if level == 0 { LevelRows::Callers { direction, segments } } else { sums }
     }
 
     /// Whether kernels access a level with these ranges, the source first, by quads.

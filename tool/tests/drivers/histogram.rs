@@ -95,7 +95,7 @@ fn clear(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed>
 
 /// A specialization of the kernel that counts.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct HistogramShape {
     numbers: u32,
     bins: usize,
     columns: usize,
@@ -110,11 +110,17 @@ struct Shape {
 }
 
 /// Every option but quads in device memory, in the first four shapes; then types, bins and columns.
-const SHAPES: [Shape; 10] = {
-    const fn shape(numbers: u32, bins: usize, columns: usize, copies: u32, rest: [bool; 2]) -> Shape {
+const SHAPES: [HistogramShape; 10] = {
+    const fn shape(
+        numbers: u32,
+        bins: usize,
+        columns: usize,
+        copies: u32,
+        rest: [bool; 2],
+    ) -> HistogramShape {
         let [has_shared_edges, is_even] = rest;
         let (loads_in_flight, max_workgroups, has_quads, is_weighted) = (4, 0, false, false);
-        Shape {
+        HistogramShape {
             numbers,
             bins,
             columns,
@@ -127,17 +133,17 @@ const SHAPES: [Shape; 10] = {
             is_weighted,
         }
     }
-    const fn weighted(shape: Shape) -> Shape {
-        Shape { is_weighted: true, ..shape }
+    const fn weighted(shape: HistogramShape) -> HistogramShape {
+        HistogramShape { is_weighted: true, ..shape }
     }
-    const fn loads(loads_in_flight: u32, shape: Shape) -> Shape {
-        Shape { loads_in_flight, ..shape }
+    const fn loads(loads_in_flight: u32, shape: HistogramShape) -> HistogramShape {
+        HistogramShape { loads_in_flight, ..shape }
     }
-    const fn by_quads(shape: Shape) -> Shape {
-        Shape { has_quads: true, ..shape }
+    const fn by_quads(shape: HistogramShape) -> HistogramShape {
+        HistogramShape { has_quads: true, ..shape }
     }
-    const fn strided(max_workgroups: u32, shape: Shape) -> Shape {
-        Shape { max_workgroups, ..shape }
+    const fn strided(max_workgroups: u32, shape: HistogramShape) -> HistogramShape {
+        HistogramShape { max_workgroups, ..shape }
     }
     [
         loads(16, by_quads(shape(2, 37, 3, 4, [true, true]))),
@@ -153,7 +159,7 @@ const SHAPES: [Shape; 10] = {
     ]
 };
 
-impl Shape {
+impl HistogramShape {
     /// The type of shape `index`.
     fn element(self, kernel: &Kernel, index: usize) -> ElementType {
         use ElementType::{Bf16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
@@ -193,7 +199,8 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
     for (index, shape) in selection.first(4, SHAPES).into_iter().enumerate() {
         let element = shape.element(kernel, index);
         let words = element.words() as usize;
-        let Shape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } = shape;
+        let HistogramShape { numbers, bins, columns, copies, has_shared_edges, is_even, has_quads, .. } =
+            shape;
         // Of 16 loads in flight a round of four groups of 4 values an invocation, and one of a whole group and a part.
         let rows = 22 * workgroup_size as usize / columns;
         let tile_rows = if has_quads { rows / 4 * 4 } else { rows + 1 };

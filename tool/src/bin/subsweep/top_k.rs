@@ -92,7 +92,7 @@ impl Run for TopKArgs {
         let job = job.checked()?;
         device::check_inputs(common, &job)?;
         let table = files::read(&source, self.files.raw.element, &TAKEN)?;
-        let rows = Rows::read(&source, &table, segments_source.as_ref(), ks_source.as_ref())?;
+        let rows = UnequalRows::read(&source, &table, segments_source.as_ref(), ks_source.as_ref())?;
         let config = self.config(&source, &table, &rows)?;
         let mut values =
             values_source.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
@@ -133,7 +133,7 @@ impl Run for TopKArgs {
 
 impl TopKArgs {
     /// The configuration for a table; an array is one row.
-    fn config(&self, source: &Source, table: &Table, rows: &Rows) -> Result<TopKConfig, CommandError> {
+    fn config(&self, source: &Source, table: &Table, rows: &UnequalRows) -> Result<TopKConfig, CommandError> {
         let columns = match (&rows.segments, table.shape.is_flat()) {
             (Some(_), _) => rows.longest(table.shape.rows()),
             (None, true) => table.shape.rows(),
@@ -183,12 +183,12 @@ impl TopKArgs {
 
 /// Rows with lengths or a k of their own.
 #[derive(Debug, Default)]
-struct Rows {
+struct UnequalRows {
     segments: Option<Vec<u32>>,
     ks: Option<Vec<u32>>,
 }
 
-impl Rows {
+impl UnequalRows {
     fn read(source: &Source, table: &Table, segments: Option<&Source>, ks: Option<&Source>) -> Result<Self> {
         if segments.is_some() && !table.shape.is_flat() {
             let what = format!("{source}: has rows, and --segments divide one dimension; leave it out");

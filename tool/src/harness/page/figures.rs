@@ -160,7 +160,7 @@ fn in_words(series: &Series<'_>, point: &Measurement) -> String {
     )
 }
 
-type Row<'s, 'r> = (&'s Series<'r>, &'s Measurement);
+type SeriesRow<'s, 'r> = (&'s Series<'r>, &'s Measurement);
 
 /// The name of a row, and its number at the right end.
 fn row_words(at: usize, name: &str, number: &str) -> Markup {
@@ -182,7 +182,7 @@ fn band_line(class: &str, x: f64, middle: f64) -> Markup {
 }
 
 /// Each algorithm at the shown count, in percent of the copy, with its interval.
-fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
+fn beside_one_another(topic: &Topic<'_>, rows: &[SeriesRow<'_, '_>]) -> Markup {
     let rows: Vec<_> = rows.iter().filter(|(_, point)| is_drawable(point.copy_percent)).collect();
     let interval =
         |point: &Measurement| point.time.median_interval_ns.map(|end| 100.0 * point.copy.median_ns / end);
@@ -218,7 +218,7 @@ fn beside_one_another(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
 }
 
 /// Every sample of each algorithm at the shown count, over its median; nothing where reports have summaries only.
-fn samples(topic: &Topic<'_>, rows: &[Row<'_, '_>]) -> Markup {
+fn samples(topic: &Topic<'_>, rows: &[SeriesRow<'_, '_>]) -> Markup {
     /// Samples beyond these ratios are only counted: they would compress the scale.
     const FARTHEST: [f64; 2] = [0.5, 2.5];
 

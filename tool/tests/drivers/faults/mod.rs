@@ -36,6 +36,7 @@ pub fn trials(is_validated: bool) -> Vec<Trial> {
         trial("every function that can fail is called", every_function),
         trial("each pipeline is created once and freed with its last plan", |_| pipelines::once()),
         trial("work on slices compiles the pipelines that it binds", |_| pipelines::bound()),
+        trial("a case compiles the pipelines that it dispatches", |_| pipelines::of_a_case()),
         trial("data of a rejected pipeline cache is dropped", |_| pipelines::rejected_data()),
         trial("a leaked object, an injected failure and an early destruction are reported", |_| canaries()),
     ]);

@@ -10,7 +10,7 @@ use subsweep::headless::ScanStream;
 use subsweep::scan::ScanConfig;
 use subsweep::sort::{SortConfig, SortPlan};
 use subsweep::{ElementType, Error};
-use subsweep_tool::harness::PolicyName;
+use subsweep_tool::harness::{BufferLayout, Case, Effort, PolicyName, Workload, verify_cases};
 
 use super::super::sorts;
 use super::shim;
@@ -75,6 +75,27 @@ pub fn bound() -> Result<(), Failed> {
         creations(|| gpu.scan_stream(scan, ScanStream::default(), &[1; 40][..], &mut sums));
     scanned?;
     assert_eq!((sums.len(), created), (40, 1));
+    super::close(Some(opened))
+}
+
+/// A case compiles the pipelines that it dispatches, though its plan has others.
+pub fn of_a_case() -> Result<(), Failed> {
+    let opened = Opened::new(false, WHOLE)?;
+    let gpu = &opened.gpu;
+    let mut cases = verify_cases(Effort::Quick, gpu.capabilities()).into_iter();
+    let is_sort =
+        |case: &Case| case.id().starts_with("sort:keys:type=u32;policy=chosen") && case.count > 10_000;
+    let case = cases.find(is_sort).ok_or("the table has no such case")?;
+    let workload = Workload::new(gpu, &case, BufferLayout::Guarded)?;
+    workload.restore()?;
+    workload.run()?;
+    assert_eq!(workload.check()?, None);
+    let counts = gpu.device().pipeline_counts();
+    assert_eq!(counts.created, counts.dispatched);
+    drop(workload);
+    let (plan, others) = creations(|| gpu.plan(SortConfig::keys(ElementType::U32)));
+    drop(plan?);
+    assert!(others > 0);
     super::close(Some(opened))
 }
 

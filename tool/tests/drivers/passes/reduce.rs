@@ -106,14 +106,14 @@ pub const WORKGROUP_SIZE: u32 = 128;
 
 /// A specialization of `reduce.comp`.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct TileShape {
     tree: Tree,
     columns: usize,
     alignment: Alignment,
     has_groups: bool,
 }
 
-impl Shape {
+impl TileShape {
     /// The first ones have each access and each layout of rows.
     fn all(value_words: usize) -> Vec<Self> {
         let pack_values = 4 / value_words;
@@ -191,7 +191,7 @@ fn rows<R: TestRow>(
     for (lanes, packs, segment_rows, length, alignment) in selection.first(3, ROWS) {
         let tree = Tree { pack_values, packs, interleave: lanes, flat_columns: 1, invocations: lanes };
         let columns = 1;
-        let shape = Shape { tree, columns, alignment, has_groups: false };
+        let shape = TileShape { tree, columns, alignment, has_groups: false };
         let mut more = R::constants(kernel);
         more.extend(constants_in_memory(kernel, R::NUMBER));
         let in_memory = type_in_memory(kernel, R::NUMBER);
@@ -247,8 +247,8 @@ fn tiles<R: TestRow>(
     selection: Selection,
     input: fn(usize, usize) -> Vec<u32>,
 ) -> Result<(), Failed> {
-    for shape in selection.first(4, Shape::all(R::WORDS)) {
-        let Shape { tree, columns, alignment, has_groups } = shape;
+    for shape in selection.first(4, TileShape::all(R::WORDS)) {
+        let TileShape { tree, columns, alignment, has_groups } = shape;
         let constants = [R::constants(kernel), constants_in_memory(kernel, R::NUMBER)].concat();
         let rig = shape.rig(gpu, kernel, &constants)?;
         let in_memory = type_in_memory(kernel, R::NUMBER);
@@ -327,13 +327,13 @@ fn indices(
     let nan = if element == ElementType::F32 { f32::NAN.to_bits().into() } else { f64::NAN.to_bits() };
     let few = [0, sign, one, one | sign, sign + 5, 0xffff_ffff, if element.is_float() { nan } else { !sign }];
     // The results of maxima begin anywhere.
-    let is_chosen = |(shape, from_partials): &(Shape, bool)| {
+    let is_chosen = |(shape, from_partials): &(TileShape, bool)| {
         !from_partials
             || !in_memory.is_packed() && (operators.len() == 1 || shape.alignment == Alignment::Words)
     };
-    let shapes = Shape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]);
+    let shapes = TileShape::all(value_words).into_iter().flat_map(|shape| [(shape, false), (shape, true)]);
     for (shape, from_partials) in selection.first(4, shapes.filter(is_chosen)) {
-        let Shape { tree, columns, alignment, .. } = shape;
+        let TileShape { tree, columns, alignment, .. } = shape;
         let mut operator = constants_in_memory(kernel, element);
         operator.extend([("OPERATOR", operators[0]), ("NUMBERS", numbers)]);
         let rig =

@@ -21,7 +21,7 @@ pub fn check(stem: &str, _: &str) -> Option<Check> {
 
 /// A specialization of the kernels.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct TileShape {
     by: Predicate,
     element: ElementType,
     /// The type of elements in memory: of 8 and 16 bits another.
@@ -41,7 +41,7 @@ struct Shape {
 const LESS: Predicate = Predicate::Compare(Comparison::Less);
 const RANGE: Predicate = Predicate::Compare(Comparison::Range);
 
-impl Shape {
+impl TileShape {
     const fn new(
         by: Predicate,
         element: ElementType,
@@ -190,7 +190,7 @@ struct Inputs {
     parts: Vec<usize>,
 }
 
-impl Shape {
+impl TileShape {
     /// Selected elements that a selection has before the second tile, and a partition in two after the last one, as if there
     /// were more tiles.
     fn base(&self, kernel: &Kernel, is_single_tile: bool) -> u64 {
@@ -229,11 +229,11 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
     let tile = workgroup_size * ITEMS;
     let is_compact = kernel.name.starts_with("select/compact");
     let is_chained = kernel.name.starts_with("select/chained");
-    let variants = |shape: Shape| {
-        let wide = Shape { is_wide: true, ..shape };
-        [shape, wide, Shape { sums_counts: true, ..shape }]
+    let variants = |shape: TileShape| {
+        let wide = TileShape { is_wide: true, ..shape };
+        [shape, wide, TileShape { sums_counts: true, ..shape }]
     };
-    let shapes = selection.first(4, Shape::all(kernel, key_words)).into_iter().flat_map(variants);
+    let shapes = selection.first(4, TileShape::all(kernel, key_words)).into_iter().flat_map(variants);
     for shape in shapes.filter(|shape| (is_compact || !shape.sums_counts) && !(is_chained && shape.is_wide)) {
         let rig = Rig::new(gpu, kernel, workgroup_size as u32, &shape.constants(kernel))?;
         // No elements are an empty tile.
@@ -267,7 +267,7 @@ fn run(
     gpu: &Gpu,
     rig: &Rig<'_>,
     kernel: &'static Kernel,
-    shape: Shape,
+    shape: TileShape,
     (tile, count): (usize, usize),
     is_on_device: bool,
 ) -> Result<(), Failed> {

@@ -25,7 +25,7 @@ pub fn check(stem: &str, _: &str) -> Option<Check> {
 
 /// A specialization of the kernel that selects.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct RowShape {
     element: ElementType,
     is_smallest: bool,
     order: FloatOrder,
@@ -38,12 +38,12 @@ struct Shape {
 }
 
 /// Every option, in the first three shapes of each width of keys.
-const SHAPES: [Shape; 7] = {
-    const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> Shape {
+const SHAPES: [RowShape; 7] = {
+    const fn shape(element: ElementType, flags: [bool; 2], radix_bits: u32, items: u32) -> RowShape {
         let [is_smallest, is_sorted] = flags;
         let values = [1, 3, 0][items as usize % 3];
         let order = FloatOrder::ALL[items as usize % 2];
-        Shape { element, is_smallest, order, is_sorted, radix_bits, items, values }
+        RowShape { element, is_smallest, order, is_sorted, radix_bits, items, values }
     }
     [
         shape(ElementType::F32, [false, true], 4, 3),
@@ -56,7 +56,7 @@ const SHAPES: [Shape; 7] = {
     ]
 };
 
-impl Shape {
+impl RowShape {
     /// The shapes of a kernel's width of keys.
     fn for_kernel(kernel: &Kernel) -> impl Iterator<Item = Self> {
         let key_words = key_words(kernel);
@@ -124,7 +124,7 @@ impl Shape {
 }
 
 /// Rows of no key, of fewer than k, of one tile and of two, in the first dispatch of two.
-fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<(), Failed> {
+fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: RowShape) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
     let tile = (workgroup_size * shape.items) as usize;
     let words = shape.element.words() as usize;
@@ -193,7 +193,7 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: Shape) -> Result<()
 
 fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(3, Shape::for_kernel(kernel)) {
+    for shape in selection.first(3, RowShape::for_kernel(kernel)) {
         let tile = (workgroup_size * shape.items) as usize;
         let words = shape.element.words() as usize;
         select_unequal(gpu, kernel, shape)?;
@@ -279,7 +279,7 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
 /// Rows of one length and k, and of no key to more than a row's and of their own k, in clusters of one lane and of four.
 fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    for shape in selection.first(3, Shape::for_kernel(kernel)) {
+    for shape in selection.first(3, RowShape::for_kernel(kernel)) {
         let lanes = if shape.values > 0 { 4 } else { 1 };
         let group_rows = (workgroup_size / lanes) as usize;
         let columns = (lanes * shape.items) as usize;
@@ -360,7 +360,7 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
 /// Rows of one length, and of none to more keys than a row's after a key that is in none.
 fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
-    let shapes = selection.first(3, Shape::for_kernel(kernel)).into_iter();
+    let shapes = selection.first(3, RowShape::for_kernel(kernel)).into_iter();
     for (shape, is_unequal) in shapes.flat_map(|shape| [false, true].map(|is_unequal| (shape, is_unequal))) {
         let chunk = (workgroup_size * shape.items) as usize;
         let constants = [("ITEMS_PER_INVOCATION", shape.items), ("UNEQUAL", is_unequal.into())];

@@ -12,7 +12,7 @@ use crate::terminal::escaped;
 const LINE_WIDTH: usize = 100;
 
 /// A label, empty in a row that goes on with the one above, and a value.
-type Row = (&'static str, String);
+type TextRow = (&'static str, String);
 
 /// The heading and the rows of a device.
 pub fn block(report: &DeviceReport, shows_policies: bool) -> String {
@@ -42,7 +42,7 @@ pub fn block(report: &DeviceReport, shows_policies: bool) -> String {
     text
 }
 
-fn described(Details { description, self_test, .. }: &Details) -> Vec<Row> {
+fn described(Details { description, self_test, .. }: &Details) -> Vec<TextRow> {
     let Description { vendor_id, device_id, driver, .. } = description;
     let mut rows = vec![
         ("type", format!("{}, vendor {vendor_id:#06x}, device {device_id:#06x}", kind(description))),
