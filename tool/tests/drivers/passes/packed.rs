@@ -197,10 +197,18 @@ fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
         let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
         let tile = tile_words * 4 / form.element.size();
         every_place(form, tile, |offset, count, is_indirect| {
-            // Words of elements, and where these are numbers any: floats between two, integers beyond the type.
+            // Words of elements, and where these are numbers any: floats between two, integers beyond the type. Half of a unit
+            // more is a float in the middle, and from an infinity a NaN whose upper bits are an infinity's.
             let any = random(count + 1, count + 3);
-            let word = |(bits, any): (u16, u32)| {
-                if any % 2 == 0 || form.form >= 2 { form.unpacked(bits) } else { any }
+            let half_unit = match form.element {
+                ElementType::F16 => 0x1000,
+                ElementType::Bf16 => 0x8000,
+                _ => 0,
+            };
+            let word = |(bits, any): (u16, u32)| match any % 4 {
+                1 if form.form < 2 => any,
+                3 if form.form < 2 => form.unpacked(bits) | half_unit,
+                _ => form.unpacked(bits),
             };
             let words: Vec<_> = elements(form, count + 3).into_iter().zip(any).map(word).collect();
             let source = Memory::with_words(gpu, &words, Alignment::Quads)?;
