@@ -231,7 +231,7 @@ mod tests {
         assert!((0.90..=0.99).contains(&share), "{share}");
     }
 
-    /// Coverage with blocks whose common error is as large as the error of the samples.
+    /// Coverage with blocks whose common error is ten times the error of the samples.
     #[test]
     fn an_interval_accounts_for_blocks() {
         let mut random = SplitMix64(5);

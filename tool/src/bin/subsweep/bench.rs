@@ -220,7 +220,7 @@ fn on_device(suite: &mut Suite, gpu: &Gpu, args: &BenchArgs) -> Result<Tally> {
         Preset::Scaling => Some(Answer::Scaling(Scaling::default())),
         Preset::Peers => None,
     });
-    let cases = suite.select(args.cases(effort, gpu.capabilities()), &args.suite.cases.excluding())?;
+    let cases = suite.select(args.cases(effort, gpu.capabilities()), &[])?;
     let options = args.options(effort);
     suite.device_report().cold_cache = args.cold_cache;
     let roof = CopyRoof::new(gpu)?;

@@ -56,11 +56,6 @@ impl CaseArgs {
             (false, false) => Effort::Normal,
         }
     }
-
-    /// The options, as given, that leave out cases.
-    pub fn excluding(&self) -> Vec<&'static str> {
-        if self.quick { vec!["--quick"] } else { Vec::new() }
-    }
 }
 
 /// Counts of cases by outcome.
@@ -215,7 +210,7 @@ impl Suite {
         format!("subsweep {command}{effort} --device uuid:{uuid} --filter '{id}'")
     }
 
-    /// The selected cases, at least one. `excluding` are the options that have left out others.
+    /// The selected cases, at least one. `excluding` are the command's own options that have left out others.
     ///
     /// # Errors
     /// No case is selected.
@@ -269,6 +264,7 @@ impl Suite {
 #[derive(Debug)]
 struct Patterns {
     filter: Option<String>,
+    is_quick: bool,
     /// Patterns of other options, with the option as given.
     options: Vec<(String, String)>,
 }
@@ -278,7 +274,8 @@ impl Patterns {
         let option = |option: &str, name: &str| (format!(";{option}={name};"), format!("--{option} {name}"));
         let algorithm = common.algorithm.map(|algorithm| option("algorithm", algorithm.name()));
         let policy = common.policy.map(|policy| option("policy", policy.name().name()));
-        Self { filter: args.filter.clone(), options: algorithm.into_iter().chain(policy).collect() }
+        let options = algorithm.into_iter().chain(policy).collect();
+        Self { filter: args.filter.clone(), is_quick: args.quick, options }
     }
 
     fn select<C>(
@@ -301,18 +298,16 @@ impl Patterns {
         if !cases.is_empty() {
             return Ok(cases);
         }
+        let is_too_quick = self.is_quick && !is_of_options;
+        let quick = (self.is_quick && is_of_options).then_some("--quick");
         let options = self.options.iter().map(|(_, given)| given.as_str());
-        let mut given: Vec<_> = excluding.iter().copied().chain(options).collect();
-        let is_quick = !is_of_options && given.contains(&"--quick");
-        if is_quick && given.len() > 1 {
-            given.retain(|option| *option != "--quick");
-        }
+        let given: Vec<_> = quick.into_iter().chain(excluding.iter().copied()).chain(options).collect();
         let what = match (&self.filter, given.join(" and ")) {
             (Some(filter), given) if given.is_empty() => format!("no case has '{filter}' in its id"),
             (Some(filter), given) if is_of_options => format!("no case of {given} has '{filter}' in its id"),
             (_, given) => format!("there is no case of {given}"),
         };
-        Err(CommandError::usage(match is_quick {
+        Err(CommandError::usage(match is_too_quick {
             true => format!("{what}; leave out --quick, which takes fewer cases"),
             false if example.is_empty() => what,
             false => format!("{what}; ids are like {example}"),
@@ -321,7 +316,7 @@ impl Patterns {
 }
 
 /// Prints the selected cases by `show`, without opening a device. With several devices each list has a heading.
-/// `excluding` are the options that have left out other cases.
+/// `excluding` are the command's own options that have left out other cases.
 ///
 /// # Errors
 /// There is no suitable device, or no such case.

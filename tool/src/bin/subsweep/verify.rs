@@ -111,11 +111,10 @@ impl VerifyArgs {
         repeated(cases, self.repeat)
     }
 
-    /// The options, as given, that leave out cases.
+    /// The options of this command, as given, that leave out cases.
     fn excluding(&self) -> Vec<&'static str> {
         let options = [(self.waiting, "--waiting"), (self.default_policies, "--default-policies")];
-        let given = options.into_iter().filter_map(|(is_given, option)| is_given.then_some(option));
-        self.suite.cases.excluding().into_iter().chain(given).collect()
+        options.into_iter().filter_map(|(is_given, option)| is_given.then_some(option)).collect()
     }
 
     /// The command that verifies the same cases, up to its filter.

@@ -322,8 +322,8 @@ pub(super) fn selectable_plans(capabilities: &Capabilities) -> Vec<PlanConfig> {
     others.into_iter().chain(halves).chain(as_they_are).chain(selections).collect()
 }
 
-/// Works that take elements as they are, by the policy of the device.
-fn works_of_default_policies() -> [Work; 9] {
+/// Works that take elements as they are, in the device's tiles.
+fn works_in_default_tiles() -> [Work; 9] {
     use ElementType::{F16, U8, U16};
     let scan = ScanCase { element: U8, ..ScanCase::sum_of_u32(PolicyName::Default) };
     [
@@ -339,9 +339,9 @@ fn works_of_default_policies() -> [Work; 9] {
     ]
 }
 
-/// [`works_of_default_policies`] in several tiles.
+/// [`works_in_default_tiles`], each of several tiles.
 pub(super) fn specialization_cases() -> Vec<Case> {
-    uniform_cases(works_of_default_policies(), &[70_001])
+    uniform_cases(works_in_default_tiles(), &[70_001])
 }
 
 /// Benchmarks: elements that are taken as they are, but for sorts, which have their own.
@@ -353,7 +353,7 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
         Effort::Quick => Vec::new(),
         _ => {
             let of_rows = uniform_cases([top_k], &counts.map(|count| count >> 17));
-            [uniform_cases(works_of_default_policies(), &counts), of_rows].concat()
+            [uniform_cases(works_in_default_tiles(), &counts), of_rows].concat()
         }
     }
 }
