@@ -35,6 +35,7 @@ pub mod internal {
     pub use crate::device::architecture::HONEYKRISP;
     pub use crate::device::push_constants::push;
     pub use crate::device::statistics::statistics_of;
+    pub use crate::named;
     pub use crate::primitives::sort::tuning::can_be_row;
     pub use crate::printable::printable;
     #[cfg(feature = "headless")]

@@ -16,6 +16,8 @@ macro_rules! setters {
 }
 
 /// An enum whose variants have names, some only with a feature: `Variant = "name" if feature "…"`.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! named {
     (
         $(#[$attribute:meta])*

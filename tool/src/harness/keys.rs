@@ -2,6 +2,7 @@
 
 use super::inputs::{Input, SplitMix64};
 use crate::reference::packed;
+use subsweep::internal::named;
 use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::{ElementType, NumberKind};
 
@@ -20,41 +21,28 @@ macro_rules! by_type {
 }
 pub(super) use by_type;
 
-/// The values of a sort.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SortValues {
-    /// Keys alone.
-    None,
-    /// Values of 4 bytes.
-    B4,
-    /// Values of 8 bytes.
-    B8,
-    /// Values of 20 bytes, which move once.
-    B20,
-    /// Argsort: the permutation is the only result.
-    Indices,
-    /// Keys with their indices.
-    Indexed,
+named! {
+    /// The values of a sort.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum SortValues {
+        /// Keys alone.
+        None = "keys",
+        /// Values of 4 bytes.
+        B4 = "pairs4",
+        /// Values of 8 bytes.
+        B8 = "pairs8",
+        /// Argsort: the permutation is the only result.
+        Indices = "argsort",
+        /// Keys with their indices.
+        Indexed = "indexed",
+        /// Values of 20 bytes, which move once.
+        B20 = "pairs20",
+    }
 }
 
 impl SortValues {
-    /// All kinds.
-    pub const ALL: [Self; 6] = [Self::None, Self::B4, Self::B8, Self::Indices, Self::Indexed, Self::B20];
-
     /// The kinds with different numbers of words that kernels carry.
     pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
-
-    /// The name in case ids.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::None => "keys",
-            Self::B4 => "pairs4",
-            Self::B8 => "pairs8",
-            Self::B20 => "pairs20",
-            Self::Indices => "argsort",
-            Self::Indexed => "indexed",
-        }
-    }
 
     /// Each type of keys with each kind of values, in either order.
     pub(super) fn all_kinds() -> impl Iterator<Item = (ElementType, Self, bool)> {

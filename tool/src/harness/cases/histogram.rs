@@ -15,6 +15,7 @@ use crate::reference::packed;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::histogram::{HistogramConfig, HistogramPlan, HistogramPolicy, edge_words, even_edges};
+use subsweep::internal::named;
 use subsweep::tuning::{self, KernelShape, TunedPart};
 use subsweep::{ElementType, NumberKind};
 
@@ -41,61 +42,39 @@ pub struct HistogramCase {
     pub misalignment: u32,
 }
 
-/// Range of the edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistogramRange {
-    /// A large part of the numbers of the type; of floats, the numbers around 1.
-    Wide,
-    /// For integers, bins that are narrower than 1; for floats, denormals.
-    Narrow,
-    /// All numbers of the type.
-    Full,
-    /// Bins of few numbers, far from 0; for floats, with edges that are off by a third of a bin.
-    Far,
+named! {
+    /// Range of the edges.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HistogramRange {
+        /// A large part of the numbers of the type; of floats, the numbers around 1.
+        Wide = "wide",
+        /// For integers, bins that are narrower than 1; for floats, denormals.
+        Narrow = "narrow",
+        /// All numbers of the type.
+        Full = "full",
+        /// Bins of few numbers, far from 0; for floats, with edges that are off by a third of a bin.
+        Far = "far",
+    }
 }
 
-/// What is in shared memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HistogramMemory {
-    /// Counters and edges.
-    Shared,
-    /// Counters.
-    Counters,
-    /// Edges.
-    Edges,
-    /// Nothing.
-    Device,
-    /// Counters and edges, in workgroups that stride over tiles.
-    Strides,
-}
-
-impl HistogramMemory {
-    /// All places.
-    const ALL: [Self; 5] = [Self::Shared, Self::Counters, Self::Edges, Self::Device, Self::Strides];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::Counters => "counters",
-            Self::Edges => "edges",
-            Self::Device => "device",
-            Self::Strides => "strides",
-        }
+named! {
+    /// What is in shared memory.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum HistogramMemory {
+        /// Counters and edges.
+        Shared = "shared",
+        /// Counters.
+        Counters = "counters",
+        /// Edges.
+        Edges = "edges",
+        /// Nothing.
+        Device = "device",
+        /// Counters and edges, in workgroups that stride over tiles.
+        Strides = "strides",
     }
 }
 
 impl HistogramRange {
-    const ALL: [Self; 4] = [Self::Wide, Self::Narrow, Self::Full, Self::Far];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Wide => "wide",
-            Self::Narrow => "narrow",
-            Self::Full => "full",
-            Self::Far => "far",
-        }
-    }
-
     /// The outer edges of `bins` bins.
     fn edges(self, element: ElementType, bins: u32) -> [f64; 2] {
         if element.is_packed() {

@@ -15,6 +15,7 @@ use crate::harness::keys::{self, by_type};
 use crate::reference::oracle::{self, Key};
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
+use subsweep::internal::named;
 use subsweep::merge::{MergeConfig, MergePlan, MergePolicy};
 use subsweep::{ElementType, FloatOrder};
 
@@ -44,34 +45,24 @@ pub struct MergeCase {
     pub misalignment: u32,
 }
 
-/// The part of all keys that is the first array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MergePart {
-    /// Half of them.
-    Half,
-    /// One in 16.
-    Few,
-    /// None.
-    None,
-    /// All.
-    All,
-    /// The lesser half, so that nothing of `b` precedes a key of `a`.
-    Less,
+named! {
+    /// The part of all keys that is the first array.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MergePart {
+        /// Half of them.
+        Half = "half",
+        /// One in 16.
+        Few = "few",
+        /// None.
+        None = "none",
+        /// All.
+        All = "all",
+        /// The lesser half, so that nothing of `b` precedes a key of `a`.
+        Less = "less",
+    }
 }
 
 impl MergePart {
-    const ALL: [Self; 5] = [Self::Half, Self::Few, Self::None, Self::All, Self::Less];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Half => "half",
-            Self::Few => "few",
-            Self::None => "none",
-            Self::All => "all",
-            Self::Less => "less",
-        }
-    }
-
     const fn count(self, count: u64) -> u64 {
         match self {
             Self::Half | Self::Less => count / 2,

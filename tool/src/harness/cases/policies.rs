@@ -1,53 +1,41 @@
 //! Policies of cases: of scans and sorts by name, and what those with small tiles share.
 
 use subsweep::device::Capabilities;
+use subsweep::internal::named;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanPolicy, WorkgroupScan};
 use subsweep::sort::{
     ChunkCounting, DigitHistogramShape, Ranking, SortAlgorithm, SortConfig, SortPolicy, TileShape,
 };
 use subsweep::{ElementType, FewTiles, LookBack};
 
-/// A policy, by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PolicyName {
-    /// The library's tuned policy of the algorithm on the device.
-    Default,
-    /// The policy of the source documents.
-    Seed,
-    /// [`Self::Seed`], with a sort's chunks counted bin by bin.
-    SeedBinByBin,
-    /// Small tiles: many levels with few elements. Lanes match by ballots, and `onesweep` counts a tile before it ranks
-    /// it.
-    Small,
-    /// [`Self::Small`], with lanes that match by masks in shared memory, in subgroups of up to 32 lanes.
-    SmallMasks,
-    /// [`Self::Small`], with `onesweep` counting a tile after ranking it.
-    SmallLate,
-    /// [`Self::Small`], with every variant of a look-back and of a digit histogram that measured GPUs have: statuses by
-    /// loads and stores, windows, workgroups that stride, loads in flight.
-    SmallWindows,
-    /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
-    Chosen,
-    /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
-    Crossover,
+named! {
+    /// A policy, by name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum PolicyName {
+        /// The library's tuned policy of the algorithm on the device.
+        Default = "default",
+        /// The policy of the source documents.
+        Seed = "seed",
+        /// [`Self::Seed`], with a sort's chunks counted bin by bin.
+        SeedBinByBin = "seed-bin-by-bin",
+        /// Small tiles: many levels with few elements. Lanes match by ballots, and `onesweep` counts a tile before it ranks
+        /// it.
+        Small = "small",
+        /// [`Self::Small`], with lanes that match by masks in shared memory, in subgroups of up to 32 lanes.
+        SmallMasks = "small-masks",
+        /// [`Self::Small`], with `onesweep` counting a tile after ranking it.
+        SmallLate = "small-late",
+        /// [`Self::Small`], with every variant of a look-back and of a digit histogram that measured GPUs have: statuses by
+        /// loads and stores, windows, workgroups that stride, loads in flight.
+        SmallWindows = "small-windows",
+        /// The policy of a plan without a requested one: the algorithm is chosen for the device as well.
+        Chosen = "chosen",
+        /// The algorithm, with a single workgroup below the crossover, as plans choose on some devices. Sorts only.
+        Crossover = "crossover",
+    }
 }
 
 impl PolicyName {
-    /// The name that selects it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Seed => "seed",
-            Self::SeedBinByBin => "seed-bin-by-bin",
-            Self::Small => "small",
-            Self::SmallMasks => "small-masks",
-            Self::SmallLate => "small-late",
-            Self::SmallWindows => "small-windows",
-            Self::Chosen => "chosen",
-            Self::Crossover => "crossover",
-        }
-    }
-
     /// The variant of a case: its algorithm, and its policy unless that is the default.
     pub(super) fn variant(self, algorithm: &str) -> String {
         match self {

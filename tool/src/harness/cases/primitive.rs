@@ -8,6 +8,7 @@ use crate::harness::cases::{Known, Prepared};
 use crate::harness::inputs::Input;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
+use subsweep::internal::named;
 
 /// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), and how a case is generated, recorded and
 /// checked. Its functions `config` and `policy` describe its plan, which [`Work`] makes. Its file has its [`Tables`].
@@ -87,20 +88,20 @@ pub struct Tables {
     pub bench: fn(BenchScale) -> Vec<Case>,
 }
 
-/// Location of the count when a plan is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum CountFrom {
-    /// In host memory.
-    Host,
-    /// An indirect count below its maximum.
-    Device,
-    /// An indirect count above its maximum, clamped to it.
-    DeviceBeyond,
+named! {
+    /// Location of the count when a plan is recorded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum CountFrom {
+        /// In host memory.
+        Host = "host",
+        /// An indirect count below its maximum.
+        Device = "device",
+        /// An indirect count above its maximum, clamped to it.
+        DeviceBeyond = "device-beyond",
+    }
 }
 
 impl CountFrom {
-    /// All locations.
-    pub(super) const ALL: [Self; 3] = [Self::Host, Self::Device, Self::DeviceBeyond];
     /// Indirect counts.
     pub(super) const INDIRECT: [Self; 2] = [Self::Device, Self::DeviceBeyond];
 
@@ -126,8 +127,7 @@ impl CountFrom {
     pub(super) fn parameter_of(self, name: &str) -> String {
         match self {
             Self::Host => String::new(),
-            Self::Device => format!(";{name}=device"),
-            Self::DeviceBeyond => format!(";{name}=device-beyond"),
+            from => format!(";{name}={from}"),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::harness::keys;
 use crate::harness::selected::Test;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
+use subsweep::internal::named;
 use subsweep::run_length::{
     RunLengthAlgorithm, RunLengthBuffers, RunLengthConfig, RunLengthPlan, RunLengthPolicy,
 };
@@ -52,24 +53,16 @@ pub struct RunLengthCase {
     pub misalignment: u32,
 }
 
-/// What a [`RunLengthCase`] computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunLengthCoding {
-    /// All runs.
-    Encode,
-    /// The runs of more than one element.
-    NonTrivial,
-    /// Elements.
-    Decode,
-}
-
-impl RunLengthCoding {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Encode => "encode",
-            Self::NonTrivial => "non-trivial",
-            Self::Decode => "decode",
-        }
+named! {
+    /// What a [`RunLengthCase`] computes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RunLengthCoding {
+        /// All runs.
+        Encode = "encode",
+        /// The runs of more than one element.
+        NonTrivial = "non-trivial",
+        /// Elements.
+        Decode = "decode",
     }
 }
 

@@ -15,6 +15,7 @@ use crate::harness::keys;
 use crate::harness::selected::Test;
 use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
+use subsweep::internal::named;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
 use subsweep::select::{
     Comparison, Operands as SelectOperands, Predicate, SelectAlgorithm, SelectBuffers, SelectConfig,
@@ -56,19 +57,17 @@ pub struct SelectCase {
     pub misalignment: u32,
 }
 
-/// What a [`SelectCase`] writes besides values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SelectOutput {
-    /// Elements.
-    Elements,
-    /// Elements and their indices.
-    Both,
-    /// Indices.
-    Indices,
-}
-
-impl SelectOutput {
-    const ALL: [Self; 3] = [Self::Elements, Self::Both, Self::Indices];
+named! {
+    /// What a [`SelectCase`] writes besides values.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum SelectOutput {
+        /// Elements.
+        Elements = "elements",
+        /// Elements and their indices.
+        Both = "both",
+        /// Indices.
+        Indices = "indices",
+    }
 }
 
 /// The second comparison of partitions in three.
@@ -198,11 +197,9 @@ impl fmt::Display for SelectCase {
         if self.values > 0 {
             write!(f, ";values={}", self.values)?;
         }
-        f.write_str(match self.output {
-            SelectOutput::Elements => "",
-            SelectOutput::Both => ";output=both",
-            SelectOutput::Indices => ";output=indices",
-        })?;
+        if self.output != SelectOutput::Elements {
+            write!(f, ";output={}", self.output)?;
+        }
         if self.has_device_operands {
             write!(f, ";operands=device")?;
         }

@@ -16,6 +16,7 @@ use crate::reference::oracle::{self, Key as _};
 use crate::reference::packed;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
+use subsweep::internal::named;
 use subsweep::sort::{
     Direction, Field, Key, StructureSortBuffers, StructureSortConfig, StructureSortPlan, StructureSortPolicy,
 };
@@ -39,52 +40,30 @@ pub struct StructureSortCase {
     pub misalignment: u32,
 }
 
-/// A structure, and the fields by which it is sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StructureShape {
-    /// A word.
-    Word,
-    /// A float, descending and as numpy, and an index, in 12 bytes.
-    Depth,
-    /// 40 bits of a key, in 8 bytes.
-    Bits40,
-    /// A half float in the high bytes of a word.
-    Half,
-    /// An integer of 128 bits.
-    Int128,
-    /// Numbers of 32, 64 and 32 bits: the middle one is in both parts of the key.
-    Across,
-    /// Eight fields of 16 bytes together.
-    Eight,
-    /// The last bytes of a structure of 1,028.
-    Large,
+named! {
+    /// A structure, and the fields by which it is sorted.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StructureShape {
+        /// A word.
+        Word = "word",
+        /// A float, descending and as numpy, and an index, in 12 bytes.
+        Depth = "depth",
+        /// 40 bits of a key, in 8 bytes.
+        Bits40 = "bits40",
+        /// A half float in the high bytes of a word.
+        Half = "half",
+        /// An integer of 128 bits.
+        Int128 = "int128",
+        /// Numbers of 32, 64 and 32 bits: the middle one is in both parts of the key.
+        Across = "across",
+        /// Eight fields of 16 bytes together.
+        Eight = "eight",
+        /// The last bytes of a structure of 1,028.
+        Large = "large",
+    }
 }
 
 impl StructureShape {
-    const ALL: [Self; 8] = [
-        Self::Word,
-        Self::Depth,
-        Self::Bits40,
-        Self::Half,
-        Self::Int128,
-        Self::Across,
-        Self::Eight,
-        Self::Large,
-    ];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Word => "word",
-            Self::Depth => "depth",
-            Self::Bits40 => "bits40",
-            Self::Half => "half",
-            Self::Int128 => "int128",
-            Self::Across => "across",
-            Self::Eight => "eight",
-            Self::Large => "large",
-        }
-    }
-
     /// Bytes of a structure.
     const fn size(self) -> u32 {
         match self {
@@ -134,28 +113,20 @@ impl StructureShape {
     }
 }
 
-/// What a [`StructureSortCase`] writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StructureSortOutput {
-    /// The structures, in place.
-    InPlace,
-    /// The structures, out of place.
-    OutOfPlace,
-    /// Their indices.
-    Indices,
+named! {
+    /// What a [`StructureSortCase`] writes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum StructureSortOutput {
+        /// The structures, in place.
+        InPlace = "in-place",
+        /// The structures, out of place.
+        OutOfPlace = "out-of-place",
+        /// Their indices.
+        Indices = "argsort",
+    }
 }
 
 impl StructureSortOutput {
-    const ALL: [Self; 3] = [Self::InPlace, Self::OutOfPlace, Self::Indices];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::InPlace => "in-place",
-            Self::OutOfPlace => "out-of-place",
-            Self::Indices => "argsort",
-        }
-    }
-
     /// The argument of the result.
     const fn argument(self) -> &'static str {
         match self {

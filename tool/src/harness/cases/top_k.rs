@@ -16,6 +16,7 @@ use crate::harness::keys::{self, by_type};
 use crate::reference::oracle::Key;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
+use subsweep::internal::named;
 use subsweep::top_k::{TopKAlgorithm, TopKConfig, TopKPlan, TopKPolicy};
 use subsweep::{ElementType, FloatOrder, Number};
 
@@ -48,63 +49,43 @@ pub struct TopKCase {
     pub misalignment: u32,
 }
 
-/// Arrays that a [`TopKCase`] writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TopKOutput {
-    /// Keys and columns.
-    Both,
-    /// Keys.
-    Keys,
-    /// Columns.
-    Indices,
-    /// Neither: values alone.
-    Values,
+named! {
+    /// Arrays that a [`TopKCase`] writes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TopKOutput {
+        /// Keys and columns.
+        Both = "both",
+        /// Keys.
+        Keys = "keys",
+        /// Columns.
+        Indices = "indices",
+        /// Neither: values alone.
+        Values = "values",
+    }
 }
 
-/// What differs from row to row of a [`TopKCase`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unequal {
-    /// Nothing.
-    None,
-    /// The length: rows are segments.
-    Lengths,
-    /// The k.
-    Ks,
-    /// Both.
-    Both,
+named! {
+    /// What differs from row to row of a [`TopKCase`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Unequal {
+        /// Nothing.
+        None = "none",
+        /// The length: rows are segments.
+        Lengths = "lengths",
+        /// The k.
+        Ks = "ks",
+        /// Both.
+        Both = "both",
+    }
 }
 
 impl Unequal {
-    const ALL: [Self; 4] = [Self::None, Self::Lengths, Self::Ks, Self::Both];
-
-    const fn parameter(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::Lengths => ";rows=lengths",
-            Self::Ks => ";rows=ks",
-            Self::Both => ";rows=both",
-        }
-    }
-
     const fn has_segments(self) -> bool {
         matches!(self, Self::Lengths | Self::Both)
     }
 
     const fn has_own_k(self) -> bool {
         matches!(self, Self::Ks | Self::Both)
-    }
-}
-
-impl TopKOutput {
-    const ALL: [Self; 4] = [Self::Both, Self::Keys, Self::Indices, Self::Values];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Both => "both",
-            Self::Keys => "keys",
-            Self::Indices => "indices",
-            Self::Values => "values",
-        }
     }
 }
 
@@ -229,7 +210,10 @@ impl fmt::Display for TopKCase {
         if self.values > 0 {
             write!(f, ";values={}", self.values)?;
         }
-        write!(f, "{}{}", self.unequal.parameter(), self.count_from.parameter())?;
+        if self.unequal != Unequal::None {
+            write!(f, ";rows={}", self.unequal)?;
+        }
+        f.write_str(&self.count_from.parameter())?;
         match self.algorithm {
             None => write!(f, ";policy=default")?,
             Some(algorithm) => write!(f, ";algorithm={};policy=small", algorithm.name())?,

@@ -24,6 +24,7 @@ use subsweep::ElementType;
 use subsweep::device::{AddressRange, Capabilities};
 use subsweep::error::Result;
 use subsweep::headless::Gpu;
+use subsweep::internal::named;
 use subsweep::scan::{
     InitialValue, ScanAlgorithm, ScanBuffers, ScanConfig, ScanKind, ScanOperator, ScanPlan, ScanPolicy,
     SegmentsBy, WorkgroupScan,
@@ -60,13 +61,15 @@ pub struct ScanCase {
     pub misalignment: u32,
 }
 
-/// Location of a value when a plan is recorded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum InitialFrom {
-    /// In host memory.
-    Host,
-    /// In device memory.
-    Device,
+named! {
+    /// Location of a value when a plan is recorded.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum InitialFrom {
+        /// In host memory.
+        Host = "host",
+        /// In device memory.
+        Device = "device",
+    }
 }
 
 impl ScanCase {
@@ -144,10 +147,8 @@ impl fmt::Display for ScanCase {
         if self.is_reverse {
             write!(f, ";reverse")?;
         }
-        match self.initial {
-            None => {}
-            Some(InitialFrom::Host) => write!(f, ";initial=host")?,
-            Some(InitialFrom::Device) => write!(f, ";initial=device")?,
+        if let Some(initial) = self.initial {
+            write!(f, ";initial={initial}")?;
         }
         if let Some(segments) = self.segments {
             write!(f, ";segments={}", segments.name())?;
