@@ -1,9 +1,9 @@
 //! Cases of adjacent differences: types, columns, axes, and whether the first is kept.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED,
@@ -109,23 +109,19 @@ impl DifferenceCase {
     }
 }
 
-impl fmt::Display for DifferenceCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { element, columns, .. } = self;
-        write!(f, "difference:type={element};columns={columns}")?;
-        if self.is_along_rows {
-            write!(f, ";along-rows")?;
-        }
-        if self.keeps_first {
-            write!(f, ";keeps-first")?;
-        }
-        let policy = if self.has_small_tiles { "small" } else { "default" };
-        write!(f, "{};policy={policy};misalign={}", self.count_from.parameter(), self.misalignment)
-    }
-}
-
 impl PrimitiveCase for DifferenceCase {
     type Plan = DifferencePlan;
+
+    fn id(&self) -> Id {
+        Id::new("difference")
+            .with("type", self.element)
+            .with("columns", self.columns)
+            .flag("along-rows", self.is_along_rows)
+            .flag("keeps-first", self.keeps_first)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .tiles(self.has_small_tiles)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.config().row_size()

@@ -1,9 +1,9 @@
 //! Cases of gather: a row for each element size, count and kind of indices.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, small_workgroup, uniform_cases,
@@ -85,19 +85,17 @@ impl GatherCase {
     }
 }
 
-impl fmt::Display for GatherCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "gather:words={}{}", self.words, self.count_from.parameter())?;
-        if self.has_strays {
-            write!(f, ";strays")?;
-        }
-        let policy = if self.has_small_tiles { "small" } else { "default" };
-        write!(f, ";policy={policy};misalign={}", self.misalignment)
-    }
-}
-
 impl PrimitiveCase for GatherCase {
     type Plan = GatherPlan;
+
+    fn id(&self) -> Id {
+        Id::new("gather")
+            .with("words", self.words)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .flag("strays", self.has_strays)
+            .tiles(self.has_small_tiles)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.config().element_size()

@@ -1,9 +1,9 @@
 //! Cases of histograms: types, bins, columns, ranges, and the memory of counters and edges.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, axis};
 use super::{
     BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, UNPACKED, cases_of,
@@ -290,27 +290,21 @@ impl HistogramCase {
     }
 }
 
-impl fmt::Display for HistogramCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { element, bins, columns, .. } = self;
-        let kind = if self.is_even { "even" } else { "edges" };
-        write!(
-            f,
-            "histogram:{kind}:type={element};bins={bins};columns={columns};range={}",
-            self.range.name()
-        )?;
-        f.write_str(if self.is_weighted { ";weights=yes" } else { "" })?;
-        write!(f, "{}", self.count_from.parameter())?;
-        match self.memory {
-            None => write!(f, ";policy=default")?,
-            Some(memory) => write!(f, ";policy=small;memory={}", memory.name())?,
-        }
-        write!(f, ";misalign={}", self.misalignment)
-    }
-}
-
 impl PrimitiveCase for HistogramCase {
     type Plan = HistogramPlan;
+
+    fn id(&self) -> Id {
+        Id::new(if self.is_even { "histogram:even" } else { "histogram:edges" })
+            .with("type", self.element)
+            .with("bins", self.bins)
+            .with("columns", self.columns)
+            .with("range", self.range)
+            .given("weights", self.is_weighted.then_some("yes"))
+            .unless(CountFrom::Host, "count", self.count_from)
+            .tiles(self.memory.is_some())
+            .given("memory", self.memory)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.config().row_size()

@@ -1,13 +1,13 @@
 //! Cases of merges: types, values, orders, and the division into two arrays.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, axis};
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED,
-    floats_parameter, in_memory, ordered_types, small_workgroup, uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED, in_memory,
+    ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -187,27 +187,22 @@ fn sorted_pairs<K: Key + bytemuck::Pod>(case: &MergeCase, keys: &[u32], values: 
     [bytemuck::pod_collect_to_vec(&keys), values]
 }
 
-impl fmt::Display for MergeCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.values == 0 { "keys" } else { "pairs" };
-        write!(f, "merge:{kind}:type={}", self.element)?;
-        if self.values > 0 {
-            write!(f, ";values={}", self.values)?;
-        }
-        if self.is_descending {
-            write!(f, ";descending")?;
-        }
-        f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
-        let counts = [self.count_from.parameter(), self.b_count_from.parameter_of("b-count")].concat();
-        let large = if self.has_large_counts { ";counts=wide" } else { "" };
-        write!(f, ";a={}{large}{counts}", self.part.name())?;
-        let policy = if self.has_small_tiles { "small" } else { "default" };
-        write!(f, ";policy={policy};misalign={}", self.misalignment)
-    }
-}
-
 impl PrimitiveCase for MergeCase {
     type Plan = MergePlan;
+
+    fn id(&self) -> Id {
+        Id::new(if self.values == 0 { "merge:keys" } else { "merge:pairs" })
+            .with("type", self.element)
+            .unless(0, "values", self.values)
+            .flag("descending", self.is_descending)
+            .unless(FloatOrder::Total, "floats", self.order)
+            .with("a", self.part)
+            .given("counts", self.has_large_counts.then_some("wide"))
+            .unless(CountFrom::Host, "count", self.count_from)
+            .unless(CountFrom::Host, "b-count", self.b_count_from)
+            .tiles(self.has_small_tiles)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.element.size() as u64

@@ -3,6 +3,7 @@
 mod difference;
 mod gather;
 mod histogram;
+mod id;
 mod known;
 mod merge;
 mod packed;
@@ -173,6 +174,12 @@ macro_rules! primitives {
             impl From<$case> for Work {
                 fn from(case: $case) -> Self {
                     Self::$name(case)
+                }
+            }
+
+            impl fmt::Display for $case {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    self.id().fmt(f)
                 }
             }
         )+
@@ -452,11 +459,6 @@ fn ordered_types(default: FloatOrder) -> Vec<(ElementType, FloatOrder)> {
         .into_iter()
         .chain(floats.map(|element| (element, other)))
         .collect()
-}
-
-/// The parameter of an order of floats, unless it is the one that plans have by default.
-fn floats_parameter(order: FloatOrder, default: FloatOrder) -> String {
-    if order == default { String::new() } else { format!(";floats={order}") }
 }
 
 /// Each of `works` at each of `counts`.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::{BenchScale, Case, Work};
 use crate::harness::cases::{Known, Prepared};
 use crate::harness::inputs::Input;
@@ -10,13 +11,16 @@ use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::internal::named;
 
-/// The parameters of a case of one primitive: its id as [`Display`](fmt::Display), and how a case is generated, recorded and
-/// checked. Its functions `config` and `policy` describe its plan, which [`Work`] makes. Its file has its [`Tables`].
+/// The parameters of a case of one primitive: its id, which it is printed as, and how a case is generated, recorded and checked.
+/// Its functions `config` and `policy` describe its plan, which [`Work`] makes. Its file has its [`Tables`].
 pub trait PrimitiveCase: fmt::Display {
     /// The plan.
     type Plan
     where
         Self: Sized;
+
+    /// The stable id of the work.
+    fn id(&self) -> Id;
 
     /// Bytes of a row, an element or a key of the input.
     fn row_size(&self) -> u64;
@@ -115,19 +119,6 @@ impl CountFrom {
         match self {
             Self::Host | Self::DeviceBeyond => count,
             Self::Device => count + count / 2 + 3,
-        }
-    }
-
-    /// The parameter in an id; empty for a count on the host.
-    pub(super) fn parameter(self) -> String {
-        self.parameter_of("count")
-    }
-
-    /// The parameter of a count with another name.
-    pub(super) fn parameter_of(self, name: &str) -> String {
-        match self {
-            Self::Host => String::new(),
-            from => format!(";{name}={from}"),
         }
     }
 }

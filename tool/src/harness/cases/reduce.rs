@@ -5,9 +5,9 @@
 
 mod results;
 
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, axis};
 use super::{
     BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, UNPACKED, in_memory,
@@ -261,33 +261,25 @@ impl ReduceCase {
     }
 }
 
-impl fmt::Display for ReduceCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = self.runs.map_or("all", ReduceRuns::name);
-        let length = match self.runs {
-            Some(ReduceRuns::FixedSize(length)) => format!(";length={length}"),
-            _ => String::new(),
-        };
-        let operation = self.operation();
-        let policy = if self.has_small_tiles { "small" } else { "default" };
-        let algorithm = match self.algorithm {
-            Some(algorithm) => format!(";algorithm={}", algorithm.name()),
-            None => String::new(),
-        };
-        let results = if self.has_unpacked_results { ";results=unpacked" } else { "" };
-        write!(
-            f,
-            "reduce:{of}:type={};op={operation}{length}{results}{algorithm}{};columns={};policy={policy};misalign={}",
-            self.element,
-            self.count_from.parameter(),
-            self.columns,
-            self.misalignment
-        )
-    }
-}
-
 impl PrimitiveCase for ReduceCase {
     type Plan = ReducePlan;
+
+    fn id(&self) -> Id {
+        let length = match self.runs {
+            Some(ReduceRuns::FixedSize(length)) => Some(length),
+            _ => None,
+        };
+        Id::new(format_args!("reduce:{}", self.runs.map_or("all", ReduceRuns::name)))
+            .with("type", self.element)
+            .with("op", self.operation())
+            .given("length", length)
+            .given("results", self.has_unpacked_results.then_some("unpacked"))
+            .given("algorithm", self.algorithm)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .with("columns", self.columns)
+            .tiles(self.has_small_tiles)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.config().row_size()

@@ -1,14 +1,14 @@
 //! Cases of run-length encoding and decoding.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::select::of_index_size;
 use super::{
-    BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues,
-    floats_parameter, in_memory, ordered_types, small_workgroup, uniform_cases,
+    BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues, in_memory,
+    ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -283,42 +283,28 @@ impl RunLengthCase {
     }
 }
 
-impl fmt::Display for RunLengthCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let floats = floats_parameter(self.order, FloatOrder::Numpy);
-        write!(
-            f,
-            "run_length:{}:type={}{floats};mean={}",
-            self.coding.name(),
-            self.element,
-            self.mean_length
-        )?;
-        if !self.has_values {
-            write!(f, ";values=none")?;
-        }
-        if self.has_offsets {
-            write!(f, ";offsets=yes")?;
-        }
-        if self.is_cut {
-            write!(f, ";room=less")?;
-        }
-        if self.has_large_counts {
-            write!(f, ";counts=wide")?;
-        }
-        if let Some(algorithm) = self.algorithm {
-            write!(f, ";algorithm={}", algorithm.name())?;
-        }
+impl PrimitiveCase for RunLengthCase {
+    type Plan = RunLengthPlan;
+
+    fn id(&self) -> Id {
         let policy = match (self.has_small_tiles, self.algorithm) {
             (true, _) => "small",
             (false, Some(_)) => "default",
             (false, None) => "chosen",
         };
-        write!(f, ";policy={policy}{};misalign={}", self.count_from.parameter(), self.misalignment)
+        Id::new(format_args!("run_length:{}", self.coding))
+            .with("type", self.element)
+            .unless(FloatOrder::Numpy, "floats", self.order)
+            .with("mean", self.mean_length)
+            .given("values", (!self.has_values).then_some("none"))
+            .given("offsets", self.has_offsets.then_some("yes"))
+            .given("room", self.is_cut.then_some("less"))
+            .given("counts", self.has_large_counts.then_some("wide"))
+            .given("algorithm", self.algorithm)
+            .with("policy", policy)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .with("misalign", self.misalignment)
     }
-}
-
-impl PrimitiveCase for RunLengthCase {
-    type Plan = RunLengthPlan;
 
     fn row_size(&self) -> u64 {
         self.element.size() as u64

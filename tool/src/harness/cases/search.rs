@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED, cases_of,
-    floats_parameter, in_memory, ordered_types, small_workgroup,
+    in_memory, ordered_types, small_workgroup,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
@@ -157,28 +157,22 @@ fn positions_of<N: Number + Key + Sync>(config: &SearchConfig, sorted: &[u32], n
     in_threads(needles.chunks(1 << 16).collect(), positions).concat()
 }
 
-impl fmt::Display for SearchCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let side = if self.is_upper_bound { "upper" } else { "lower" };
-        let floats = floats_parameter(self.order, FloatOrder::Numpy);
-        write!(f, "search:{side}:type={}{floats}", self.element)?;
-        match (self.rows, self.sorted_count) {
-            (Some([sorted, needles]), _) => write!(f, ";rows={sorted}:{needles}")?,
-            (None, Some(count)) => write!(f, ";sorted={count}")?,
-            (None, None) => write!(f, ";sorted=n")?,
-        }
-        if self.has_large_counts {
-            write!(f, ";counts=wide")?;
-        }
-        let sorted_count = self.sorted_count_from.parameter_of("sorted-count");
-        let policy = if self.has_small_tiles { "small" } else { "default" };
-        write!(f, "{sorted_count}{};policy={policy}", self.count_from.parameter())?;
-        write!(f, ";misalign={}", self.misalignment)
-    }
-}
-
 impl PrimitiveCase for SearchCase {
     type Plan = SearchPlan;
+
+    fn id(&self) -> Id {
+        let sorted_count = self.sorted_count.map_or("n".to_owned(), |count| count.to_string());
+        Id::new(if self.is_upper_bound { "search:upper" } else { "search:lower" })
+            .with("type", self.element)
+            .unless(FloatOrder::Numpy, "floats", self.order)
+            .given("rows", self.rows.map(|[sorted, needles]| format!("{sorted}:{needles}")))
+            .given("sorted", self.rows.is_none().then_some(sorted_count))
+            .given("counts", self.has_large_counts.then_some("wide"))
+            .unless(CountFrom::Host, "sorted-count", self.sorted_count_from)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .tiles(self.has_small_tiles)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.element.size() as u64

@@ -1,13 +1,13 @@
 //! Cases of selections and partitions.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, Known, Needs, PolicyName, Prepared, PrimitiveCase, SortValues, WINDOWS,
-    floats_parameter, in_memory, ordered_types, small_workgroup, uniform_cases,
+    in_memory, ordered_types, small_workgroup, uniform_cases,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -184,43 +184,31 @@ impl SelectCase {
     }
 }
 
-impl fmt::Display for SelectCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let floats = floats_parameter(self.order, FloatOrder::Numpy);
-        write!(f, "select:by={};type={}{floats}", self.by.name(), self.element)?;
-        if self.parts > 1 {
-            write!(f, ";parts={}", self.parts)?;
-        }
-        if self.words > 0 {
-            write!(f, ";words={}", self.words)?;
-        }
-        if self.values > 0 {
-            write!(f, ";values={}", self.values)?;
-        }
-        if self.output != SelectOutput::Elements {
-            write!(f, ";output={}", self.output)?;
-        }
-        if self.has_device_operands {
-            write!(f, ";operands=device")?;
-        }
-        if self.has_large_counts {
-            write!(f, ";counts=wide")?;
-        }
-        if let Some(algorithm) = self.algorithm {
-            write!(f, ";algorithm={}", algorithm.name())?;
-        }
+impl PrimitiveCase for SelectCase {
+    type Plan = SelectPlan;
+
+    fn id(&self) -> Id {
         let policy = match (self.has_small_tiles, self.algorithm) {
             (true, _) if self.has_windows => "small-windows",
             (true, _) => "small",
             (false, Some(_)) => "default",
             (false, None) => "chosen",
         };
-        write!(f, ";policy={policy}{};misalign={}", self.count_from.parameter(), self.misalignment)
+        Id::new("select")
+            .with("by", self.by.name())
+            .with("type", self.element)
+            .unless(FloatOrder::Numpy, "floats", self.order)
+            .unless(1, "parts", self.parts)
+            .unless(0, "words", self.words)
+            .unless(0, "values", self.values)
+            .unless(SelectOutput::Elements, "output", self.output)
+            .given("operands", self.has_device_operands.then_some("device"))
+            .given("counts", self.has_large_counts.then_some("wide"))
+            .given("algorithm", self.algorithm)
+            .with("policy", policy)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .with("misalign", self.misalignment)
     }
-}
-
-impl PrimitiveCase for SelectCase {
-    type Plan = SelectPlan;
 
     fn row_size(&self) -> u64 {
         self.config().element_size()

@@ -1,9 +1,9 @@
 //! Cases of structure sorts: keys of one part and of two, small and large structures, and what is written.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
     BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, SortValues, small_workgroup,
@@ -204,17 +204,16 @@ fn compare(field: &Field, a: &[u8], b: &[u8]) -> Ordering {
     if field.sort_direction() == Descending { ordering.reverse() } else { ordering }
 }
 
-impl fmt::Display for StructureSortCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (output, shape) = (self.output.name(), self.shape.name());
-        write!(f, "structure_sort:{output}:key={shape}{}", self.count_from.parameter())?;
-        let policy = if self.has_small_tiles { "small" } else { "default" };
-        write!(f, ";policy={policy};misalign={}", self.misalignment)
-    }
-}
-
 impl PrimitiveCase for StructureSortCase {
     type Plan = StructureSortPlan;
+
+    fn id(&self) -> Id {
+        Id::new(format_args!("structure_sort:{}", self.output))
+            .with("key", self.shape)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .tiles(self.has_small_tiles)
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.shape.size().into()

@@ -2,13 +2,13 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
+use super::id::Id;
 use super::pairwise::{CoveringSet, InputTurns, axis};
 use super::{
-    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, SortValues, floats_parameter,
-    ordered_types, small_workgroup,
+    BenchScale, Case, CountFrom, Effort, Known, Needs, Prepared, PrimitiveCase, SortValues, ordered_types,
+    small_workgroup,
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
@@ -199,31 +199,24 @@ fn compare_words<K: Key + Number>(a: &[u32], b: &[u32], order: FloatOrder) -> Or
     a.compare(b, order)
 }
 
-impl fmt::Display for TopKCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { element, columns, k, .. } = self;
-        let kind = if self.is_smallest { "smallest" } else { "largest" };
-        let order = if self.is_sorted { "sorted" } else { "unsorted" };
-        write!(f, "top_k:{kind}:type={element};columns={columns};k={k};order={order}")?;
-        f.write_str(&floats_parameter(self.order, FloatOrder::Numpy))?;
-        write!(f, ";output={}", self.output.name())?;
-        if self.values > 0 {
-            write!(f, ";values={}", self.values)?;
-        }
-        if self.unequal != Unequal::None {
-            write!(f, ";rows={}", self.unequal)?;
-        }
-        f.write_str(&self.count_from.parameter())?;
-        match self.algorithm {
-            None => write!(f, ";policy=default")?,
-            Some(algorithm) => write!(f, ";algorithm={};policy=small", algorithm.name())?,
-        }
-        write!(f, ";misalign={}", self.misalignment)
-    }
-}
-
 impl PrimitiveCase for TopKCase {
     type Plan = TopKPlan;
+
+    fn id(&self) -> Id {
+        Id::new(if self.is_smallest { "top_k:smallest" } else { "top_k:largest" })
+            .with("type", self.element)
+            .with("columns", self.columns)
+            .with("k", self.k)
+            .with("order", if self.is_sorted { "sorted" } else { "unsorted" })
+            .unless(FloatOrder::Numpy, "floats", self.order)
+            .with("output", self.output)
+            .unless(0, "values", self.values)
+            .unless(Unequal::None, "rows", self.unequal)
+            .unless(CountFrom::Host, "count", self.count_from)
+            .given("algorithm", self.algorithm)
+            .tiles(self.algorithm.is_some())
+            .with("misalign", self.misalignment)
+    }
 
     fn row_size(&self) -> u64 {
         self.config().row_size()

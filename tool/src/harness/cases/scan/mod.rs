@@ -5,7 +5,6 @@ mod covering;
 mod operands;
 mod verify;
 
-use std::fmt;
 use std::sync::Arc;
 
 pub(super) use covering::covering_cases;
@@ -13,6 +12,7 @@ pub(super) use covering::covering_cases;
 pub(super) use covering::covering_sets;
 pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
+use super::id::Id;
 use super::primitive::{CountFrom, PrimitiveCase};
 use super::{BenchScale, Case, PolicyName, Work, uniform_cases};
 use crate::harness::cases::{Known, Needs, Prepared, RangeOf, in_memory};
@@ -133,46 +133,32 @@ impl ScanCase {
     }
 }
 
-impl fmt::Display for ScanCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl PrimitiveCase for ScanCase {
+    type Plan = ScanPlan;
+
+    fn id(&self) -> Id {
         let kind = match self.kind {
             ScanKind::Inclusive => "inclusive",
             ScanKind::Exclusive => "exclusive",
         };
-        write!(f, "scan:{kind}:type={}", self.element)?;
-        // Ids are stable: sums predate this parameter.
-        if self.operator != ScanOperator::Add {
-            write!(f, ";op={}", self.operator)?;
-        }
-        if self.is_reverse {
-            write!(f, ";reverse")?;
-        }
-        if let Some(initial) = self.initial {
-            write!(f, ";initial={initial}")?;
-        }
-        if let Some(segments) = self.segments {
-            write!(f, ";segments={}", segments.name())?;
-        }
-        if let Some(SegmentsBy::FixedSize(length)) = self.segments {
-            write!(f, "-{length}")?;
-        }
-        if self.has_unpacked_results {
-            write!(f, ";results=unpacked")?;
-        }
-        write!(
-            f,
-            "{};columns={};algorithm={};policy=",
-            self.count_from.parameter(),
-            self.columns,
-            self.algorithm.name(),
-        )?;
-        f.write_str(self.policy.name())?;
-        write!(f, ";place={};misalign={}", if self.in_place { "in" } else { "out" }, self.misalignment)
+        let segments = self.segments.map(|by| match by {
+            SegmentsBy::FixedSize(length) => format!("{}-{length}", by.name()),
+            by => by.name().to_owned(),
+        });
+        Id::new(format_args!("scan:{kind}"))
+            .with("type", self.element)
+            .unless(ScanOperator::Add, "op", self.operator)
+            .flag("reverse", self.is_reverse)
+            .given("initial", self.initial)
+            .given("segments", segments)
+            .given("results", self.has_unpacked_results.then_some("unpacked"))
+            .unless(CountFrom::Host, "count", self.count_from)
+            .with("columns", self.columns)
+            .with("algorithm", self.algorithm.name())
+            .with("policy", self.policy)
+            .with("place", if self.in_place { "in" } else { "out" })
+            .with("misalign", self.misalignment)
     }
-}
-
-impl PrimitiveCase for ScanCase {
-    type Plan = ScanPlan;
 
     fn variant(&self) -> String {
         self.policy.variant(self.algorithm.name())

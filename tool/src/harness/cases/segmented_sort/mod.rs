@@ -3,7 +3,6 @@
 mod covering;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,10 +10,9 @@ pub(super) use covering::covering_cases;
 #[cfg(test)]
 pub(super) use covering::covering_sets;
 
+use super::id::Id;
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{
-    BenchScale, Case, Effort, PolicyName, SortValues, Work, floats_parameter, small_workgroup, uniform_cases,
-};
+use super::{BenchScale, Case, Effort, PolicyName, SortValues, Work, small_workgroup, uniform_cases};
 use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
@@ -250,30 +248,27 @@ impl SegmentedSortCase {
     }
 }
 
-impl fmt::Display for SegmentedSortCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "segmented_sort:{}:type={}", self.values.name(), self.element)?;
-        if self.is_descending {
-            write!(f, ";order=descending")?;
-        }
-        f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
+impl PrimitiveCase for SegmentedSortCase {
+    type Plan = SegmentedSortPlan;
+
+    fn id(&self) -> Id {
         let policy = match (self.has_small_tiles, self.has_shared_masks, self.by_counting) {
             (false, ..) => "default",
             (true, false, false) => "small",
             (true, true, _) => "small-masks",
             (true, false, true) => "small-counting",
         };
-        write!(f, ";segments={};policy={policy}", self.segments.name())?;
-        write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
-        if self.values_misalignment > 0 {
-            write!(f, ";values-misalign={}", self.values_misalignment)?;
-        }
-        f.write_str(&self.count_from.parameter())
+        Id::new(format_args!("segmented_sort:{}", self.values))
+            .with("type", self.element)
+            .given("order", self.is_descending.then_some("descending"))
+            .unless(FloatOrder::Total, "floats", self.order)
+            .with("segments", self.segments.name())
+            .with("policy", policy)
+            .with("bits", format_args!("{}:{}", self.bits.start, self.bits.end))
+            .with("misalign", self.misalignment)
+            .unless(0, "values-misalign", self.values_misalignment)
+            .unless(CountFrom::Host, "count", self.count_from)
     }
-}
-
-impl PrimitiveCase for SegmentedSortCase {
-    type Plan = SegmentedSortPlan;
 
     fn variant(&self) -> String {
         "segmented sort".to_owned()

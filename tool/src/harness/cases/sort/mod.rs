@@ -4,7 +4,6 @@ mod bench;
 mod covering;
 mod verify;
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -15,8 +14,9 @@ pub(super) use covering::covering_cases;
 pub(super) use covering::covering_sets;
 pub(super) use verify::{full_cases, product_cases, selectable_works, specialization_cases};
 
+use super::id::Id;
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{Case, PolicyName, SortValues, floats_parameter};
+use super::{Case, PolicyName, SortValues};
 use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
@@ -148,35 +148,24 @@ fn crossover(policy: &SortPolicy) -> u64 {
     single.map_or(policy.tile_items(), |shape| shape.tile_items()).into()
 }
 
-impl fmt::Display for SortCase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "sort:{}:type={}", self.values.name(), self.element)?;
-        // Ids are stable: ascending sorts predate this parameter.
-        if self.is_descending {
-            write!(f, ";order=descending")?;
-        }
-        f.write_str(&floats_parameter(self.order, FloatOrder::Total))?;
-        if self.policy != PolicyName::Chosen {
-            write!(f, ";algorithm={}", self.algorithm.name())?;
-        }
-        write!(f, ";policy=")?;
-        f.write_str(self.policy.name())?;
-        write!(f, ";bits={}:{};misalign={}", self.bits.start, self.bits.end, self.misalignment)?;
-        if self.values_misalignment > 0 {
-            write!(f, ";values-misalign={}", self.values_misalignment)?;
-        }
-        if self.is_double_buffered {
-            write!(f, ";result=double-buffer")?;
-        }
-        if self.has_large_counts {
-            write!(f, ";counts=wide")?;
-        }
-        f.write_str(&self.count_from.parameter())
-    }
-}
-
 impl PrimitiveCase for SortCase {
     type Plan = SortPlan;
+
+    fn id(&self) -> Id {
+        let is_chosen = self.policy == PolicyName::Chosen;
+        Id::new(format_args!("sort:{}", self.values))
+            .with("type", self.element)
+            .given("order", self.is_descending.then_some("descending"))
+            .unless(FloatOrder::Total, "floats", self.order)
+            .given("algorithm", (!is_chosen).then(|| self.algorithm.name()))
+            .with("policy", self.policy)
+            .with("bits", format_args!("{}:{}", self.bits.start, self.bits.end))
+            .with("misalign", self.misalignment)
+            .unless(0, "values-misalign", self.values_misalignment)
+            .given("result", self.is_double_buffered.then_some("double-buffer"))
+            .given("counts", self.has_large_counts.then_some("wide"))
+            .unless(CountFrom::Host, "count", self.count_from)
+    }
 
     fn variant(&self) -> String {
         self.policy.variant(self.algorithm.name())
