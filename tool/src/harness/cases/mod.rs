@@ -661,8 +661,11 @@ mod tests {
     /// A device may lack what a case needs; no device has a configuration that is wrong.
     #[test]
     fn cases_are_of_configurations_that_exist() {
-        for device in devices() {
-            for case in verify_cases(Effort::Full, &device) {
+        let scale = |effort| BenchScale { effort, is_gpu: false };
+        let measured =
+            [Effort::Quick, Effort::Normal, Effort::Full].map(|it| bench_cases(scale(it))).concat();
+        for device in devices().into_iter().chain([capabilities()]) {
+            for case in measured.iter().cloned().chain(verify_cases(Effort::Full, &device)) {
                 let checked = case.work.plan(&device).check(&device);
                 // Lanes match by shared masks in subgroups of up to 32 lanes.
                 let is_of_device = |error: &Error| match error {
@@ -685,14 +688,12 @@ mod tests {
             expect_unique(&tutorial_13_bench_cases(effort));
             expect_unique(&verify_cases(effort, &capabilities()));
         }
-        for tables in Work::tables() {
-            expect_unique(&(tables.full)(&capabilities()));
-        }
-        expect_unique(&product_cases(&capabilities()));
+        let full = every(|tables| tables.full, &capabilities());
+        expect_unique(&[full, product_cases(&capabilities())].concat());
     }
 
     #[track_caller]
-    pub(super) fn expect_unique(cases: &[Case]) {
+    fn expect_unique(cases: &[Case]) {
         let mut ids: Vec<_> = cases.iter().map(Case::id).collect();
         ids.sort();
         ids.dedup();

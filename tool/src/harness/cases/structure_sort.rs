@@ -341,13 +341,7 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     /// As numpy sorts `[(nan, 1), (-0.0, 2), (0.0, 1), (1.0, 0)]`, the floats descending.
     #[test]

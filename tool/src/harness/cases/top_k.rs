@@ -426,13 +426,8 @@ pub(super) fn bench_cases(scale: BenchScale) -> Vec<Case> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{capabilities, expect_unique};
+    use super::super::tests::capabilities;
     use super::*;
-
-    #[test]
-    fn ids_are_unique() {
-        expect_unique(&full_cases(&capabilities()));
-    }
 
     #[test]
     fn values_that_are_too_wide_for_a_workgroup_are_sorted() {

@@ -49,7 +49,7 @@ fn plain_cases(capabilities: &Capabilities) -> Vec<Case> {
 
 /// Indirect counts: of one tile, of one of several tiles in the maximum, and of many; forward and reverse, with initial
 /// values, and with the fixed-shape reduction tree of float sums and products.
-pub(super) fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
+fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
     let (inclusive, exclusive) = (ScanKind::Inclusive, ScanKind::Exclusive);
     let (host, device) = (Some(InitialFrom::Host), Some(InitialFrom::Device));
     let algorithm = ScanAlgorithm::Chained;

@@ -350,23 +350,3 @@ fn textbook_scan_cases(capabilities: &Capabilities) -> Vec<Case> {
     }
     cases
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::harness::cases::tests::{capabilities, expect_unique};
-
-    #[test]
-    fn ids_are_unique() {
-        let capabilities = capabilities();
-        let cases = [
-            typed_scan_cases(&capabilities),
-            textbook_scan_cases(&capabilities),
-            scan_kind_cases(&capabilities),
-            chained::counted_cases(&capabilities),
-            product_cases(&capabilities),
-        ]
-        .concat();
-        expect_unique(&cases);
-    }
-}

@@ -213,25 +213,7 @@ impl PrimitiveCase for SortCase {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Work;
     use super::*;
-    use crate::harness::cases::tests::capabilities;
-    use crate::harness::cases::{BenchScale, Effort, bench_cases, verify_cases};
-
-    #[test]
-    fn every_policy_fits_its_algorithm() {
-        let mut capabilities = capabilities();
-        capabilities.min_subgroup_size = 8;
-        let scale = |effort| BenchScale { effort, is_gpu: false };
-        let measured =
-            [Effort::Quick, Effort::Normal, Effort::Full].into_iter().flat_map(|it| bench_cases(scale(it)));
-        for case in measured.chain(verify_cases(Effort::Full, &capabilities)) {
-            if let Work::Sort(sort) = &case.work {
-                let checked = sort.policy(&capabilities).check(&sort.config(), &capabilities);
-                assert_eq!(checked, Ok(()), "{}", case.id());
-            }
-        }
-    }
 
     #[test]
     fn ids_are_stable() {

@@ -417,23 +417,3 @@ pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> V
     }
     cases
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::harness::cases::tests::{capabilities, expect_unique};
-
-    #[test]
-    fn ids_are_unique() {
-        let capabilities = capabilities();
-        expect_unique(&typed_sort_cases(&capabilities));
-        expect_unique(&boundary_cases(&capabilities));
-        expect_unique(&matching_cases(&capabilities));
-        expect_unique(&single_workgroup_cases(&capabilities));
-        expect_unique(&large_count_cases(&capabilities));
-        expect_unique(&misaligned_sort_cases(&capabilities));
-        expect_unique(&counted_sort_cases(&capabilities));
-        expect_unique(&double_buffer_cases(&capabilities));
-        expect_unique(&product_cases(&capabilities));
-    }
-}
