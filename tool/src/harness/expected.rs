@@ -1,11 +1,13 @@
 //! Expected results of scans, with error bounds for floats.
 
+use super::arithmetic::Arithmetic;
+use super::keys::by_type;
 use super::layout::POISON;
 use super::workload::Mismatch;
 use crate::reference::passes::scan::fixed_tree_scan;
 use crate::reference::{oracle, packed};
+use subsweep::ElementType;
 use subsweep::scan::{ScanKind, ScanOperator};
-use subsweep::{ElementType, Number};
 
 /// An expected result, and how exactly it must match.
 pub(super) struct Expected {
@@ -329,69 +331,12 @@ impl ScanExpectation {
 impl PlainScan {
     /// Scans `input`, given as words.
     fn scan_words(&self, input: &[u32]) -> Expected {
-        match (self.element, self.operator) {
-            (ElementType::U32 | ElementType::U8 | ElementType::U16, _) => {
-                Expected::exact(self.scan_u32(input))
-            }
-            (ElementType::I32 | ElementType::I8 | ElementType::I16, _) => {
-                Expected::exact(self.scan_i32(input))
-            }
-            (ElementType::U64, _) => Expected::exact(self.scan_u64(input)),
-            (ElementType::I64, _) => Expected::exact(self.scan_i64(input)),
-            (
-                ElementType::F32 | ElementType::F16 | ElementType::Bf16,
-                ScanOperator::Add | ScanOperator::Mul,
-            ) if self.tree_items.is_some() => {
-                self.in_order::<f32>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
-                    if x.is_subnormal() { 0f32.copysign(x) } else { x }
-                })
-            }
-            (_, ScanOperator::Add | ScanOperator::Mul) if self.tree_items.is_some() => {
-                self.in_order::<f64>(input, [0.0, 1.0], [|a, b| a + b, |a, b| a * b], |x| {
-                    if x.is_subnormal() { 0f64.copysign(x) } else { x }
-                })
-            }
-            (_, ScanOperator::Add | ScanOperator::Mul) => self.rounded(input),
-            (ElementType::F32 | ElementType::F16 | ElementType::Bf16, _) => {
-                self.any_nan(self.scan_f32(input))
-            }
-            (ElementType::F64, _) => self.any_nan(self.scan_f64(input)),
+        let has_rounding = matches!(self.operator, ScanOperator::Add | ScanOperator::Mul);
+        match self.tree_items {
+            Some(items) => by_type!(self.element, scanned_in_order(self, items, input)),
+            None if self.element.is_float() && has_rounding => self.rounded(input),
+            None => Expected::either(self.element, by_type!(self.element, scanned(self, input)), None),
         }
-    }
-
-    fn any_nan(&self, words: Vec<u32>) -> Expected {
-        Expected { words, closeness: Closeness::AnyNan(self.element), memory: None }
-    }
-
-    fn scan<N: Number>(&self, input: &[u32], identity: N, combine: fn(N, N) -> N) -> Vec<u32> {
-        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
-        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
-        let results = match self.kind {
-            ScanKind::Inclusive => oracle::inclusive_scan_by(&values, self.columns, combine),
-            ScanKind::Exclusive => oracle::exclusive_scan_by(&values, self.columns, identity, combine),
-        };
-        bytemuck::cast_slice(&results).to_vec()
-    }
-
-    /// Sums or products in the order of operations of every device, with and without denormals. `identities` and
-    /// `operators` are of sum and product.
-    fn in_order<N: Number>(
-        &self,
-        input: &[u32],
-        identities: [N; 2],
-        operators: [fn(N, N) -> N; 2],
-        flush: fn(N) -> N,
-    ) -> Expected {
-        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
-        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
-        let operator = usize::from(self.operator == ScanOperator::Mul);
-        let (identity, combine) = (identities[operator], operators[operator]);
-        let (items, exclusive) = (self.tree_items.unwrap_or(1), self.kind == ScanKind::Exclusive);
-        let kept = fixed_tree_scan(&values, items, exclusive, identity, &combine);
-        values.iter_mut().for_each(|value| *value = flush(*value));
-        let flushed = fixed_tree_scan(&values, items, exclusive, identity, &|a, b| flush(combine(a, b)));
-        let words = |results: Vec<N>| bytemuck::cast_slice(&results).to_vec();
-        Expected::either(self.element, words(kept), Some(words(flushed)))
     }
 
     /// Sums and products of floats, computed in double-double precision, with the documented error bound as tolerance.
@@ -437,6 +382,28 @@ impl PlainScan {
     }
 }
 
+fn scanned<N: Arithmetic>(scan: &PlainScan, input: &[u32]) -> Vec<u32> {
+    let (identity, combine) = N::operation(scan.operator);
+    let values: Vec<N> = bytemuck::pod_collect_to_vec(input);
+    let results = match scan.kind {
+        ScanKind::Inclusive => oracle::inclusive_scan_by(&values, scan.columns, combine),
+        ScanKind::Exclusive => oracle::exclusive_scan_by(&values, scan.columns, identity, combine),
+    };
+    bytemuck::pod_collect_to_vec(&results)
+}
+
+/// Sums or products in the order of operations of every device, with and without denormals.
+fn scanned_in_order<N: Arithmetic>(scan: &PlainScan, items: usize, input: &[u32]) -> Expected {
+    let (identity, combine) = N::operation(scan.operator);
+    let values: Vec<N> = bytemuck::pod_collect_to_vec(input);
+    let exclusive = scan.kind == ScanKind::Exclusive;
+    let kept = fixed_tree_scan(&values, items, exclusive, identity, &combine);
+    let values: Vec<_> = values.into_iter().map(N::flushed).collect();
+    let flushed = fixed_tree_scan(&values, items, exclusive, identity, &|a, b| combine(a, b).flushed());
+    let [kept, flushed] = [kept, flushed].map(|results| bytemuck::pod_collect_to_vec(&results));
+    Expected::either(scan.element, kept, Some(flushed))
+}
+
 /// A running sum or product in double-double precision. Dekker, "A Floating-Point Technique for Extending the Available
 /// Precision", Numerische Mathematik, 1971.
 #[derive(Clone, Copy)]
@@ -474,55 +441,10 @@ impl Total {
     }
 }
 
-macro_rules! whole_number_scans {
-    ($($name:ident of $number:ident),+) => {
-        impl PlainScan {
-            $(
-                fn $name(&self, input: &[u32]) -> Vec<u32> {
-                    match self.operator {
-                        ScanOperator::Add => self.scan(input, 0, $number::wrapping_add),
-                        ScanOperator::Mul => self.scan(input, 1, $number::wrapping_mul),
-                        ScanOperator::Min => self.scan(input, $number::MAX, |a, b| if b < a { b } else { a }),
-                        ScanOperator::Max => self.scan(input, $number::MIN, |a, b| if b > a { b } else { a }),
-                        ScanOperator::And => self.scan(input, !0, |a: $number, b| a & b),
-                        ScanOperator::Or => self.scan(input, 0, |a: $number, b| a | b),
-                        ScanOperator::Xor => self.scan(input, 0, |a: $number, b| a ^ b),
-                    }
-                }
-            )+
-        }
-    };
-}
-
-whole_number_scans!(scan_u32 of u32, scan_i32 of i32, scan_u64 of u64, scan_i64 of i64);
-
-macro_rules! float_scans {
-    ($($name:ident of $number:ident),+) => {
-        impl PlainScan {
-            $(
-                /// The minimum or maximum, with -0 less than +0.
-                fn $name(&self, input: &[u32]) -> Vec<u32> {
-                    fn is_less(a: $number, b: $number) -> bool {
-                        a < b || (a == b && a.is_sign_negative() && b.is_sign_positive())
-                    }
-                    if self.operator == ScanOperator::Min {
-                        let min = |a: $number, b: $number| if a.is_nan() || is_less(a, b) { a } else { b };
-                        self.scan(input, $number::INFINITY, min)
-                    } else {
-                        let max = |a: $number, b: $number| if a.is_nan() || is_less(b, a) { a } else { b };
-                        self.scan(input, $number::NEG_INFINITY, max)
-                    }
-                }
-            )+
-        }
-    };
-}
-
-float_scans!(scan_f32 of f32, scan_f64 of f64);
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use subsweep::Number;
 
     fn expected<N: Number>(operator: ScanOperator, values: &[N]) -> Expected {
         let scan = PlainScan {

@@ -4,6 +4,7 @@
 //! table, run it through the same [`Workload`], and compare with the same oracle: every measured result was verified on
 //! the same memory first.
 
+mod arithmetic;
 mod bench;
 mod cases;
 mod comparer;

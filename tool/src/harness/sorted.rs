@@ -119,12 +119,11 @@ fn sorted_segment<K: oracle::Key + Number>(
     words: &[u32],
     first_index: u32,
 ) -> Sorted {
-    let mut keys = vec![K::zeroed(); size_of_val(words) / size_of::<K>()];
-    bytemuck::cast_slice_mut(&mut keys).copy_from_slice(words);
+    let keys: Vec<K> = bytemuck::pod_collect_to_vec(words);
     let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
     let bits = if sort.element.is_packed() { 0..K::BITS } else { sort.bits.clone() };
     oracle::sort_pairs(&mut pairs, bits, sort.is_descending, sort.order);
-    sort.moved(words, pairs, |keys| bytemuck::cast_slice(&keys).to_vec())
+    sort.moved(words, pairs, |keys| bytemuck::pod_collect_to_vec(&keys))
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use super::{
     BenchScale, Case, CountFrom, Known, Needs, Prepared, PrimitiveCase, SortValues, UNPACKED,
     small_workgroup, uniform_cases,
 };
+use crate::harness::arithmetic::Arithmetic;
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
-use crate::harness::keys;
+use crate::harness::keys::{self, by_type};
 use subsweep::device::Capabilities;
 use subsweep::difference::{DifferenceConfig, DifferencePlan, DifferencePolicy};
 use subsweep::error::Result;
@@ -73,20 +74,7 @@ impl DifferenceCase {
 
     /// The result for `numbers`, as words, and of floats that with all denormals flushed to 0.
     pub fn results(&self, numbers: &[u32]) -> (Vec<u32>, Option<Vec<u32>>) {
-        macro_rules! of_float {
-            ($number:ident) => {{
-                let flush = |x: $number| if x.is_subnormal() { (0.0 as $number).copysign(x) } else { x };
-                let kept = self.result(numbers, |a: $number, b| a - b, |x| x);
-                let flushed = self.result(numbers, |a: $number, b| flush(flush(a) - flush(b)), flush);
-                (kept, Some(flushed))
-            }};
-        }
-        match self.element {
-            element if element.is_float() && element.words() == 1 => of_float!(f32),
-            ElementType::F64 => of_float!(f64),
-            element if element.words() == 1 => (self.result(numbers, u32::wrapping_sub, |x| x), None),
-            _ => (self.result(numbers, u64::wrapping_sub, |x| x), None),
-        }
+        by_type!(self.element, results_of(self, numbers))
     }
 
     fn result<N: Number>(
@@ -107,6 +95,12 @@ impl DifferenceCase {
         };
         bytemuck::pod_collect_to_vec(&(0..numbers.len()).filter_map(number).collect::<Vec<N>>())
     }
+}
+
+fn results_of<N: Arithmetic>(case: &DifferenceCase, numbers: &[u32]) -> (Vec<u32>, Option<Vec<u32>>) {
+    let kept = case.result(numbers, N::minus, |x| x);
+    let flushed = || case.result(numbers, |a: N, b| a.flushed().minus(b.flushed()).flushed(), N::flushed);
+    (kept, case.element.is_float().then(flushed))
 }
 
 impl PrimitiveCase for DifferenceCase {

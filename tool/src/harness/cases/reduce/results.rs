@@ -1,9 +1,9 @@
 //! The expected results of reductions.
 
 use super::ReduceCase;
+use crate::harness::arithmetic::Arithmetic;
 use crate::harness::keys::by_type;
 use crate::reference::passes::reduce::{Tree, group_levels, reduce_rows, reduce_segments, segments_of};
-use crate::reference::{self, Operator};
 use subsweep::reduce::ReduceRuns;
 use subsweep::scan::ScanOperator;
 use subsweep::{ElementType, Number};
@@ -16,37 +16,6 @@ impl ReduceCase {
         offsets: Option<&[u32]>,
         packs: u32,
     ) -> (Vec<u32>, Option<Vec<u32>>) {
-        macro_rules! of_whole_number {
-            ($number:ident) => {
-                match self.operator {
-                    ScanOperator::Mul => self.exact::<$number, reference::Mul>(input, offsets),
-                    ScanOperator::Min => self.exact::<$number, reference::Min>(input, offsets),
-                    ScanOperator::Max => self.exact::<$number, reference::Max>(input, offsets),
-                    ScanOperator::And => self.exact::<$number, reference::And>(input, offsets),
-                    ScanOperator::Or => self.exact::<$number, reference::Or>(input, offsets),
-                    ScanOperator::Xor => self.exact::<$number, reference::Xor>(input, offsets),
-                    _ => self.exact::<$number, reference::Add>(input, offsets),
-                }
-            };
-        }
-        macro_rules! of_float {
-            ($number:ident) => {{
-                let flush = |x: $number| if x.is_subnormal() { (0.0 as $number).copysign(x) } else { x };
-                let keep = |x: $number| x;
-                match self.operator {
-                    ScanOperator::Min => self.exact::<$number, reference::Min>(input, offsets),
-                    ScanOperator::Max => self.exact::<$number, reference::Max>(input, offsets),
-                    ScanOperator::Mul => (
-                        self.in_order(input, offsets, packs, 1.0, &|a: $number, b| a * b, keep),
-                        Some(self.in_order(input, offsets, packs, 1.0, &|a: $number, b| flush(a * b), flush)),
-                    ),
-                    _ => (
-                        self.in_order(input, offsets, packs, 0.0, &|a: $number, b| a + b, keep),
-                        Some(self.in_order(input, offsets, packs, 0.0, &|a: $number, b| flush(a + b), flush)),
-                    ),
-                }
-            }};
-        }
         if self.indices > 0 {
             let rows: Vec<_> = match self.runs {
                 Some(ReduceRuns::FixedSize(length)) => {
@@ -58,21 +27,7 @@ impl ReduceCase {
             let of = |operator| rows.iter().flat_map(move |row| self.first_indices(operator, row));
             return (least_or_both[..self.indices as usize].iter().copied().flat_map(of).collect(), None);
         }
-        match if self.element.is_packed() { self.element.unpacked() } else { self.element } {
-            ElementType::U32 => of_whole_number!(u32),
-            ElementType::I32 => of_whole_number!(i32),
-            ElementType::U64 => of_whole_number!(u64),
-            ElementType::I64 => of_whole_number!(i64),
-            ElementType::F32 => of_float!(f32),
-            ElementType::F64 => of_float!(f64),
-            _ => unreachable!("no unpacked type is packed"),
-        }
-    }
-
-    pub(super) fn values<N: Number>(input: &[u32]) -> Vec<N> {
-        let mut values = vec![N::zeroed(); size_of_val(input) / size_of::<N>()];
-        bytemuck::cast_slice_mut(&mut values).copy_from_slice(input);
-        values
+        by_type!(self.element, results_of(self, input, offsets, packs))
     }
 
     /// The first row of each segment, and its end.
@@ -87,28 +42,24 @@ impl ReduceCase {
     }
 
     /// A loop over the rows of each run.
-    fn exact<N: Number, O: Operator<N>>(
-        &self,
-        input: &[u32],
-        offsets: Option<&[u32]>,
-    ) -> (Vec<u32>, Option<Vec<u32>>) {
-        let (values, columns) = (Self::values::<N>(input), self.columns as usize);
+    fn exact<N: Arithmetic>(&self, input: &[u32], offsets: Option<&[u32]>) -> Vec<u32> {
+        let (identity, combine) = N::operation(self.operator);
+        let (values, columns): (Vec<N>, _) = (bytemuck::pod_collect_to_vec(input), self.columns as usize);
         let row_count = values.len() / columns;
         let segments = self.segments(offsets.unwrap_or(&[0]), row_count);
         let mut results = Vec::new();
         for [begin, end] in segments {
             for column in 0..columns {
                 let rows = begin as usize..(end as usize).min(row_count);
-                let total =
-                    rows.fold(O::IDENTITY, |total, row| O::combine(total, values[row * columns + column]));
+                let total = rows.fold(identity, |total, row| combine(total, values[row * columns + column]));
                 results.push(total);
             }
         }
-        (bytemuck::cast_slice(&results).to_vec(), None)
+        bytemuck::pod_collect_to_vec(&results)
     }
 
     /// The documented order of operations.
-    pub(super) fn in_order<N: Number>(
+    fn in_order<N: Number>(
         &self,
         input: &[u32],
         offsets: Option<&[u32]>,
@@ -118,7 +69,7 @@ impl ReduceCase {
         flush: fn(N) -> N,
     ) -> Vec<u32> {
         let columns = self.columns as usize;
-        let values: Vec<_> = Self::values::<N>(input).into_iter().map(flush).collect();
+        let values: Vec<_> = bytemuck::pod_collect_to_vec(input).into_iter().map(flush).collect();
         let words = self.element.words() as usize;
         let results = match (self.runs, offsets) {
             (Some(ReduceRuns::FixedSize(length)), _) => {
@@ -132,13 +83,13 @@ impl ReduceCase {
             }
             (_, None) => self.tree(packs).reduce_all(&values, columns, identity, combine),
         };
-        bytemuck::cast_slice(&results).to_vec()
+        bytemuck::pod_collect_to_vec(&results)
     }
 
     /// The first index of the minimum or maximum of each column, or of the first NaN.
     pub(super) fn first_indices(&self, operator: ScanOperator, input: &[u32]) -> Vec<u32> {
         fn first<N: Number + PartialOrd>(input: &[u32], columns: usize, is_max: bool) -> Vec<u32> {
-            let values = ReduceCase::values::<N>(input);
+            let values: Vec<N> = bytemuck::pod_collect_to_vec(input);
             let is_nan = |value: N| value.partial_cmp(&value).is_none();
             let precedes = |a: N, b: N| !is_nan(b) && (is_nan(a) || if is_max { a > b } else { a < b });
             let of_column = |column: usize| {
@@ -155,4 +106,19 @@ impl ReduceCase {
         let (columns, is_max) = (self.columns as usize, operator == ScanOperator::Max);
         by_type!(self.element, first(input, columns, is_max))
     }
+}
+
+fn results_of<N: Arithmetic>(
+    case: &ReduceCase,
+    input: &[u32],
+    offsets: Option<&[u32]>,
+    packs: u32,
+) -> (Vec<u32>, Option<Vec<u32>>) {
+    if !case.rounds() {
+        return (case.exact::<N>(input, offsets), None);
+    }
+    let (identity, combine) = N::operation(case.operator);
+    let kept = case.in_order(input, offsets, packs, identity, &combine, |x| x);
+    let flush = |a, b| combine(a, b).flushed();
+    (kept, Some(case.in_order(input, offsets, packs, identity, &flush, N::flushed)))
 }
