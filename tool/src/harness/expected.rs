@@ -1,5 +1,7 @@
 //! Expected results of scans, with error bounds for floats.
 
+use std::ops::Range;
+
 use super::arithmetic::Arithmetic;
 use super::keys::by_type;
 use super::layout::POISON;
@@ -165,42 +167,6 @@ impl Expected {
     }
 }
 
-impl Expected {
-    /// Selects rows in the given order; a row has `columns` numbers in `row_words` words.
-    fn select(&self, rows: impl Iterator<Item = usize>, columns: usize, row_words: usize) -> Self {
-        let mut selected = Self { words: Vec::new(), closeness: self.closeness.emptied(), memory: None };
-        for row in rows {
-            selected.words.extend_from_slice(&self.words[row * row_words..][..row_words]);
-            if let (Closeness::Within(_, bounds), Closeness::Within(_, selected)) =
-                (&self.closeness, &mut selected.closeness)
-            {
-                selected.extend_from_slice(&bounds[row * columns..][..columns]);
-            }
-        }
-        selected
-    }
-
-    fn append(&mut self, mut other: Self) {
-        self.words.append(&mut other.words);
-        if let (Closeness::Within(_, bounds), Closeness::Within(_, others)) =
-            (&mut self.closeness, &mut other.closeness)
-        {
-            bounds.append(others);
-        }
-    }
-}
-
-impl Closeness {
-    fn emptied(&self) -> Self {
-        match self {
-            Self::Bits => Self::Bits,
-            Self::AnyNan(element) => Self::AnyNan(*element),
-            Self::Within(element, _) => Self::Within(*element, Vec::new()),
-            Self::OrFlushed(element, _) => Self::OrFlushed(*element, Vec::new()),
-        }
-    }
-}
-
 impl Bound {
     fn holds(self, got: f64) -> bool {
         if self.value.is_finite() {
@@ -296,7 +262,7 @@ impl ScanExpectation {
         let row_words = columns * element.words() as usize;
         let rows = input.len() / row_words;
         let row = |row: usize| &input[row * row_words..][..row_words];
-        let mut expected: Option<Expected> = None;
+        let (mut words, mut bounds) = (Vec::new(), Vec::new());
         let begins = [0].iter().chain(&self.heads);
         let ends = self.heads.iter().chain(std::iter::once(&rows));
         for (&begin, &end) in begins.zip(ends) {
@@ -304,37 +270,48 @@ impl ScanExpectation {
             if self.is_reverse {
                 segment.reverse();
             }
-            let in_order = match &self.initial {
-                None => self.scan.scan_words(&segment.concat()),
+            let (scan, first) = match &self.initial {
+                None => (self.scan, 0),
                 Some(initial) => {
                     segment.insert(0, initial);
-                    let all =
-                        PlainScan { kind: ScanKind::Inclusive, ..self.scan }.scan_words(&segment.concat());
-                    let first = usize::from(kind == ScanKind::Inclusive);
-                    all.select(first..first + end - begin, columns, row_words)
+                    let scan = PlainScan { kind: ScanKind::Inclusive, ..self.scan };
+                    (scan, usize::from(kind == ScanKind::Inclusive))
                 }
             };
-            let results = if self.is_reverse {
-                in_order.select((0..end - begin).rev(), columns, row_words)
-            } else {
-                in_order
-            };
-            match &mut expected {
-                Some(expected) => expected.append(results),
-                None => expected = Some(results),
+            let results = scan.scan_words(&segment.concat());
+            let kept = first..first + end - begin;
+            words.extend(rows_of(&results.words, row_words, kept.clone(), self.is_reverse));
+            if let Closeness::Within(_, of_segment) = &results.closeness {
+                bounds.extend(rows_of(of_segment, columns, kept, self.is_reverse));
             }
         }
-        expected.expect("there is always a first segment, if without rows")
+        match self.scan.rounds() {
+            true => Expected { words, closeness: Closeness::Within(element, bounds), memory: None },
+            false => Expected::either(element, words, None),
+        }
     }
 }
 
+/// Some rows of `row_size` items, the last first if `is_reverse`.
+fn rows_of<T: Clone>(items: &[T], row_size: usize, rows: Range<usize>, is_reverse: bool) -> Vec<T> {
+    let mut rows: Vec<_> = items.chunks(row_size).skip(rows.start).take(rows.len()).collect();
+    if is_reverse {
+        rows.reverse();
+    }
+    rows.concat()
+}
+
 impl PlainScan {
+    /// Whether results depend on the order of operations.
+    fn rounds(&self) -> bool {
+        self.element.is_float() && matches!(self.operator, ScanOperator::Add | ScanOperator::Mul)
+    }
+
     /// Scans `input`, given as words.
     fn scan_words(&self, input: &[u32]) -> Expected {
-        let has_rounding = matches!(self.operator, ScanOperator::Add | ScanOperator::Mul);
         match self.tree_items {
             Some(items) => by_type!(self.element, scanned_in_order(self, items, input)),
-            None if self.element.is_float() && has_rounding => self.rounded(input),
+            None if self.rounds() => self.rounded(input),
             None => Expected::either(self.element, by_type!(self.element, scanned(self, input)), None),
         }
     }
