@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::arithmetic::Arithmetic;
-use super::keys::by_type;
+use super::keys::{by_type, words_of};
 use super::layout::POISON;
 use super::workload::Mismatch;
 use crate::reference::passes::scan::fixed_tree_scan;
@@ -347,14 +347,11 @@ impl PlainScan {
             };
             bounds.push(Bound { value, tolerance: 1.01 * roundings as f64 * unit * magnitude + flushed });
         }
-        let words = match self.element.words() {
-            1 => bounds.iter().map(|bound| (bound.value as f32).to_bits()).collect(),
-            _ => bounds
-                .iter()
-                .map(|bound| bound.value.to_bits())
-                .flat_map(|bits| [bits as u32, (bits >> 32) as u32])
-                .collect(),
+        let bits = |bound: &Bound| match self.element.words() {
+            1 => (bound.value as f32).to_bits().into(),
+            _ => bound.value.to_bits(),
         };
+        let words = bounds.iter().flat_map(|bound| words_of(self.element, bits(bound))).collect();
         Expected { words, closeness: Closeness::Within(self.element, bounds), memory: None }
     }
 }

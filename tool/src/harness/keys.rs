@@ -77,8 +77,7 @@ impl SortValues {
 /// Generates `count` keys as words, deterministic in `seed`. Keys of u32 are the input's words; keys of other types
 /// have the same distribution, by rank or in each word.
 fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32> {
-    let word_count = element.words() as usize;
-    let words = |bits: u64| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count);
+    let words = |bits| words_of(element, bits);
     match input {
         Input::EdgeValues if element.is_packed() => {
             let mut random = SplitMix64(seed);
@@ -101,8 +100,13 @@ fn keys(element: ElementType, input: Input, count: usize, seed: u64) -> Vec<u32>
             let draws = input.generate(count, seed).into_iter();
             draws.flat_map(|draw| words(u64::from(draw) << 32 | u64::from(draw))).collect()
         }
-        _ => input.generate(count * word_count, seed),
+        _ => input.generate(count * element.words() as usize, seed),
     }
+}
+
+/// The words of a number, given as its bits.
+pub(super) fn words_of(element: ElementType, bits: u64) -> impl Iterator<Item = u32> {
+    [bits as u32, (bits >> 32) as u32].into_iter().take(element.words() as usize)
 }
 
 /// As [`edge_value`], of a packed type.

@@ -1,6 +1,7 @@
 //! Scan inputs of every type, chosen so that an operator's results distinguish faults.
 
 use super::inputs::{Input, SplitMix64};
+use super::keys::words_of;
 use crate::reference::packed;
 use subsweep::scan::ScanOperator;
 use subsweep::{ElementType, NumberKind};
@@ -30,7 +31,7 @@ impl Numbers {
             _ if self.element.is_float() => {
                 let values = input.generate(count, seed).into_iter();
                 let fraction = |word: u32| f64::from(word as i32) / f64::from(1u32 << 31);
-                values.flat_map(|word| self.words(self.of_float(fraction(word)))).collect()
+                values.flat_map(|word| words_of(self.element, self.of_float(fraction(word)))).collect()
             }
             _ => input.generate(count * self.element.words() as usize, seed),
         }
@@ -38,11 +39,9 @@ impl Numbers {
 
     fn each(self, rows: usize, seed: u64, number: impl Fn(usize, &mut SplitMix64) -> u64) -> Vec<u32> {
         let mut random = SplitMix64(seed);
-        (0..rows * self.columns).flat_map(|i| self.words(number(i / self.columns, &mut random))).collect()
-    }
-
-    fn words(self, bits: u64) -> impl Iterator<Item = u32> {
-        [bits as u32, (bits >> 32) as u32].into_iter().take(self.element.words() as usize)
+        (0..rows * self.columns)
+            .flat_map(|i| words_of(self.element, number(i / self.columns, &mut random)))
+            .collect()
     }
 
     /// The bits of `value` as a float of this type.

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
+use crate::harness::keys::words_of;
 use crate::reference::packed;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
@@ -241,12 +242,6 @@ impl HistogramCase {
         }
     }
 
-    /// The words of unpacked elements.
-    fn words(&self, bits: impl Iterator<Item = u64>) -> Vec<u32> {
-        let word_count = self.element.words() as usize;
-        bits.flat_map(|bits| [bits as u32, (bits >> 32) as u32].into_iter().take(word_count)).collect()
-    }
-
     /// Numbers at edges and beside them, and the special ones of floats.
     fn edge_values(&self, count: usize, random: &mut SplitMix64) -> Vec<u32> {
         let element = self.element.unpacked();
@@ -286,7 +281,7 @@ impl HistogramCase {
                 _ => edge,
             })
         };
-        self.words((0..count).map(bits))
+        (0..count).map(bits).flat_map(|bits| words_of(self.element, bits)).collect()
     }
 }
 
@@ -336,7 +331,7 @@ impl PrimitiveCase for HistogramCase {
         let middle = self.bits(low + (high - low) * 0.37);
         let words = input.generate(count, seed).into_iter();
         let values = words.map(|word| if let Input::Constant(_) = input { middle } else { value(word) });
-        [self.words(values), Vec::new()]
+        [values.flat_map(|bits| words_of(self.element, bits)).collect(), Vec::new()]
     }
 
     fn prepare(&self, plan: Arc<HistogramPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {

@@ -73,20 +73,15 @@ impl MergePart {
     }
 }
 
-/// The sorted arrays of a case, and their values.
+/// The sorted arrays of a case, and their values, in as much memory as the counts may need: what is beyond the counts must not
+/// be read.
 struct Arrays {
-    keys: [Vec<u32>; 2],
-    values: [Vec<u32>; 2],
-}
-
-/// [`Arrays`] in as much memory as the counts may need: what is beyond the counts must not be read.
-struct Padded {
     counts: [u64; 2],
     keys: [Arc<Vec<u32>>; 2],
     values: [Arc<Vec<u32>>; 2],
 }
 
-impl Padded {
+impl Arrays {
     /// The elements of two arrays, of some words each, without what is beyond the counts.
     fn counted<'a>(&self, arrays: &'a [Arc<Vec<u32>>; 2], words: usize) -> [&'a [u32]; 2] {
         [0, 1].map(|index| &arrays[index][..self.counts[index] as usize * words])
@@ -154,20 +149,14 @@ impl MergeCase {
         let (a_values, b_values) = values.split_at(a_count * value_words);
         let [a, a_values] = self.sorted(a, a_values);
         let [b, b_values] = self.sorted(b, b_values);
-        Arrays { keys: [a, b], values: [a_values, b_values] }
-    }
-
-    fn padded(&self, keys: &[u32]) -> Padded {
-        let Arrays { keys, values } = self.arrays(keys);
-        let (words, value_words) = (self.element.words() as usize, self.values as usize);
-        let counts = keys.each_ref().map(|keys| (keys.len() / words) as u64);
+        let counts = [a_count, count - a_count].map(|count| count as u64);
         let rooms = [self.count_from.room(counts[0]), self.b_count_from.room(counts[1])];
         let pad = |[mut a, mut b]: [Vec<u32>; 2], words: usize| {
             a.resize(rooms[0] as usize * words, 0);
             b.resize(rooms[1] as usize * words, 0);
             [a, b].map(Arc::new)
         };
-        Padded { counts, keys: pad(keys, words), values: pad(values, value_words) }
+        Arrays { counts, keys: pad([a, b], words), values: pad([a_values, b_values], value_words) }
     }
 
     /// Keys and values of the result of a merge, by a stable sort of both arrays.
@@ -217,7 +206,7 @@ impl PrimitiveCase for MergeCase {
     }
 
     fn prepare(&self, plan: Arc<MergePlan>, count: u64, _: Input, known: &Known) -> Result<Prepared> {
-        let data = known.data(|keys| self.padded(keys));
+        let data = known.data(|keys| self.arrays(keys));
         let (words, value_words) = (self.element.words() as usize, self.values as usize);
         let (a_count, mut operands) = self.count_from.operand("a_count", data.counts[0]);
         let (b_count, b_word) = self.b_count_from.operand("b_count", data.counts[1]);
