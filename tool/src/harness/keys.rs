@@ -3,7 +3,6 @@
 use super::inputs::{Input, SplitMix64};
 use crate::reference::packed;
 use subsweep::internal::named;
-use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::{ElementType, NumberKind};
 
 /// Calls a generic function of numbers by their type; of packed ones by the type of their words.
@@ -43,25 +42,6 @@ named! {
 impl SortValues {
     /// The kinds with different numbers of words that kernels carry.
     pub(super) const SIZES: [Self; 3] = [Self::None, Self::B4, Self::B8];
-
-    /// Each type of keys with each kind of values, in either order.
-    pub(super) fn all_kinds() -> impl Iterator<Item = (ElementType, Self, bool)> {
-        let kinds =
-            ElementType::ALL.into_iter().flat_map(|element| Self::ALL.map(|values| (element, values)));
-        kinds.flat_map(|(element, values)| [(element, values, false), (element, values, true)])
-    }
-
-    /// A sort of keys of `element` with these values, ascending by all bits.
-    pub(super) const fn config(self, element: ElementType) -> SortConfig {
-        match self {
-            Self::None => SortConfig::keys(element),
-            Self::B4 => SortConfig::pairs(element, ValueSize::B4),
-            Self::B8 => SortConfig::pairs(element, ValueSize::B8),
-            Self::Indices => SortConfig::argsort(element),
-            Self::Indexed => SortConfig::keys_and_indices(element),
-            Self::B20 => SortConfig::pairs(element, ValueSize::of::<[u32; 5]>()),
-        }
-    }
 
     /// Bytes moved with each key.
     pub const fn moved_size(self) -> u64 {

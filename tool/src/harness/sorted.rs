@@ -4,15 +4,21 @@ use std::ops::Range;
 
 use super::keys::{SortValues, by_type, value};
 use crate::reference::{oracle, packed};
+use subsweep::sort::{SortConfig, ValueSize};
 use subsweep::{ElementType, FloatOrder, Number};
 
-/// A sort to compute on the CPU.
-#[derive(Debug, Clone)]
-pub(super) struct SortExpectation {
+/// What is sorted, and by what: a sort to plan, and to compute on the CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortKeys {
+    /// The type of the keys.
     pub element: ElementType,
+    /// The values.
     pub values: SortValues,
+    /// Whether the order is descending.
     pub is_descending: bool,
+    /// The order of floats.
     pub order: FloatOrder,
+    /// The bit range.
     pub bits: Range<u32>,
 }
 
@@ -24,16 +30,41 @@ pub(super) struct Sorted {
     pub values: Vec<u32>,
 }
 
-impl SortExpectation {
+impl SortKeys {
+    /// Keys with values, by all bits, in either order.
+    pub(super) const fn new(element: ElementType, values: SortValues, is_descending: bool) -> Self {
+        Self { element, values, is_descending, order: FloatOrder::Total, bits: 0..element.bits() }
+    }
+
+    /// Each type of keys with each kind of values, in either order.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let kinds = ElementType::ALL.into_iter().flat_map(|element| SortValues::ALL.map(|of| (element, of)));
+        kinds.flat_map(|(element, values)| [false, true].map(|is| Self::new(element, values, is)))
+    }
+
+    /// The configuration of a sort by its policy.
+    pub(super) fn config(&self) -> SortConfig {
+        let config = match self.values {
+            SortValues::None => SortConfig::keys(self.element),
+            SortValues::B4 => SortConfig::pairs(self.element, ValueSize::B4),
+            SortValues::B8 => SortConfig::pairs(self.element, ValueSize::B8),
+            SortValues::Indices => SortConfig::argsort(self.element),
+            SortValues::Indexed => SortConfig::keys_and_indices(self.element),
+            SortValues::B20 => SortConfig::pairs(self.element, ValueSize::of::<[u32; 5]>()),
+        };
+        let config = if self.is_descending { config.descending() } else { config };
+        config.order(self.order).bits(self.bits.clone())
+    }
+
     /// Sorts `keys`, given as words. The values prove stability: each is its key's index, so that equal keys in the
     /// wrong order show.
-    pub fn sort(&self, keys: &[u32]) -> Sorted {
+    pub(super) fn sort(&self, keys: &[u32]) -> Sorted {
         self.of_segment(keys, 0)
     }
 
     /// Sorts the segments of `keys`, in any order. Keys outside of all segments are unchanged, and their argsort indices are
     /// `outside`.
-    pub fn of_segments(&self, keys: &[u32], segments: &[Range<u32>], outside: u32) -> Sorted {
+    pub(super) fn of_segments(&self, keys: &[u32], segments: &[Range<u32>], outside: u32) -> Sorted {
         let key_words = self.element.words() as usize;
         let mut all = self.unsorted(keys, 0, outside);
         let value_words = all.values.len() * key_words / keys.len().max(1);
@@ -48,7 +79,7 @@ impl SortExpectation {
 
     /// Sorts the whole rows of `length` keys, whose argsort indices are those within a row. The keys after them are unchanged,
     /// and their argsort indices are `outside`.
-    pub fn of_rows(&self, keys: &[u32], length: u32, outside: u32) -> Sorted {
+    pub(super) fn of_rows(&self, keys: &[u32], length: u32, outside: u32) -> Sorted {
         let key_words = self.element.words() as usize;
         let row_count = keys.len() / key_words / length as usize;
         let (rows, rest) = keys.split_at(row_count * length as usize * key_words);
@@ -114,11 +145,7 @@ impl SortExpectation {
     }
 }
 
-fn sorted_segment<K: oracle::Key + Number>(
-    sort: &SortExpectation,
-    words: &[u32],
-    first_index: u32,
-) -> Sorted {
+fn sorted_segment<K: oracle::Key + Number>(sort: &SortKeys, words: &[u32], first_index: u32) -> Sorted {
     let keys: Vec<K> = bytemuck::pod_collect_to_vec(words);
     let mut pairs: Vec<_> = keys.into_iter().zip(first_index..).collect();
     let bits = if sort.element.is_packed() { 0..K::BITS } else { sort.bits.clone() };
@@ -132,18 +159,16 @@ mod tests {
     use crate::harness::keys::values;
 
     fn sorted(values: SortValues, is_descending: bool, bits: Range<u32>, keys: &[i64]) -> Sorted {
-        let element = ElementType::I64;
-        let expectation = SortExpectation { element, values, is_descending, order: FloatOrder::Total, bits };
-        expectation.sort(bytemuck::cast_slice(keys))
+        let sort = SortKeys { bits, ..SortKeys::new(ElementType::I64, values, is_descending) };
+        sort.sort(bytemuck::cast_slice(keys))
     }
 
     #[test]
     fn segments_are_sorted_by_themselves() {
         let words = |keys: &[i64]| bytemuck::cast_slice::<_, u32>(keys).to_vec();
         let of = |values, segments: &[Range<u32>]| {
-            let (element, order) = (ElementType::I64, FloatOrder::Total);
-            let expectation = SortExpectation { element, values, is_descending: false, order, bits: 0..64 };
-            expectation.of_segments(&words(&[9, 5, -1, 5, 0, -2]), segments, 77)
+            let sort = SortKeys::new(ElementType::I64, values, false);
+            sort.of_segments(&words(&[9, 5, -1, 5, 0, -2]), segments, 77)
         };
         let sorted = words(&[9, -1, 5, 5, -2, 0]);
         let got = of(SortValues::B4, &[4..6, 1..4, 4..4]);
@@ -153,9 +178,8 @@ mod tests {
         assert_eq!(got, Sorted { keys: unsorted.clone(), values: vec![77, 2, 1, 3, 5, 4] });
         assert_eq!(of(SortValues::None, &[]), Sorted { keys: unsorted, values: vec![] });
         let in_rows = |values, keys: &[i64]| {
-            let (element, order) = (ElementType::I64, FloatOrder::Total);
-            let expectation = SortExpectation { element, values, is_descending: false, order, bits: 0..64 };
-            expectation.of_rows(&words(keys), 2, 77)
+            let sort = SortKeys::new(ElementType::I64, values, false);
+            sort.of_rows(&words(keys), 2, 77)
         };
         let rows = Sorted { keys: words(&[5, 9, -1, 3, 4]), values: vec![1, 0, 2, 3, 4] };
         assert_eq!(in_rows(SortValues::B4, &[9, 5, -1, 3, 4]), rows);

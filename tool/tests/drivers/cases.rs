@@ -118,8 +118,8 @@ fn ids(cases: &[Case]) -> HashSet<String> {
 fn element_of(work: &Work) -> Option<ElementType> {
     match work {
         Work::Scan(scan) => Some(scan.element),
-        Work::Sort(sort) => Some(sort.element),
-        Work::SegmentedSort(sort) => Some(sort.element),
+        Work::Sort(sort) => Some(sort.keys.element),
+        Work::SegmentedSort(sort) => Some(sort.keys.element),
         Work::Select(select) => Some(select.element),
         Work::Reduce(reduce) => Some(reduce.element),
         Work::RunLength(of) => Some(of.element),
@@ -198,10 +198,10 @@ fn is_watched_additionally(case: &Case) -> bool {
             *sort == SortCase::keys_of_u32(SortAlgorithm::Radix8Bit, PolicyName::Small) && case.count < 10_000
         }
         Work::SegmentedSort(sort) => {
-            let kind = (sort.element, sort.values, sort.is_descending, sort.count_from);
+            let kind = (sort.keys.element, sort.keys.values, sort.keys.is_descending, sort.count_from);
             sort.has_small_tiles
                 && kind == (ElementType::U32, SortValues::B4, false, CountFrom::Host)
-                && sort.bits == (0..32)
+                && sort.keys.bits == (0..32)
                 && sort.misalignment == 0
         }
         _ => false,
@@ -240,10 +240,11 @@ fn is_worth_watching(case: &Case) -> bool {
             scan.operator == ScanOperator::Add && (is_plain || has_most || is_along_rows)
         }
         Work::Sort(sort) => {
-            let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
+            let is_plain =
+                !sort.keys.is_descending && matches!(sort.keys.element, ElementType::U32 | ElementType::U64);
             // Other tile sizes use the same kernels.
-            let is_typical = sort.element == ElementType::U32
-                && matches!(sort.values, SortValues::None | SortValues::B4)
+            let is_typical = sort.keys.element == ElementType::U32
+                && matches!(sort.keys.values, SortValues::None | SortValues::B4)
                 || sort.algorithm == SortAlgorithm::SingleWorkgroup
                 || sort.policy.is_small();
             // Every count in one workgroup takes the same pipeline.
@@ -252,12 +253,15 @@ fn is_worth_watching(case: &Case) -> bool {
             is_plain
                 && is_typical
                 && !is_one_of_all
-                && (sort.bits == (0..sort.element.bits()) || sort.bits == (3..11))
+                && (sort.keys.bits == (0..sort.keys.element.bits()) || sort.keys.bits == (3..11))
         }
         Work::Reduce(reduce) => reduce.operator == ScanOperator::Add || reduce.indices > 0,
         Work::SegmentedSort(sort) => {
-            let is_plain = !sort.is_descending && matches!(sort.element, ElementType::U32 | ElementType::U64);
-            is_plain && sort.values == SortValues::B4 && sort.bits.len() as u32 == sort.element.bits()
+            let is_plain =
+                !sort.keys.is_descending && matches!(sort.keys.element, ElementType::U32 | ElementType::U64);
+            is_plain
+                && sort.keys.values == SortValues::B4
+                && sort.keys.bits.len() as u32 == sort.keys.element.bits()
         }
         _ => true,
     }
@@ -289,7 +293,7 @@ fn is_lane_sensitive(case: &Case) -> bool {
             is_taken && is_small && scan.operator == ScanOperator::Add
         }
         Work::Sort(sort) => {
-            let is_plain = !sort.is_descending && !sort.is_double_buffered && !sort.has_large_counts;
+            let is_plain = !sort.keys.is_descending && !sort.is_double_buffered && !sort.has_large_counts;
             let is_smallest = match sort.algorithm {
                 SortAlgorithm::SingleWorkgroup => true,
                 // Bins of 2 bits are counted like bins of 4 bits, and take four times as long to compile.
@@ -301,8 +305,8 @@ fn is_lane_sensitive(case: &Case) -> bool {
             };
             is_plain
                 && is_smallest
-                && (sort.element, sort.values) == (ElementType::U32, SortValues::None)
-                && sort.bits == (0..32)
+                && (sort.keys.element, sort.keys.values) == (ElementType::U32, SortValues::None)
+                && sort.keys.bits == (0..32)
                 && sort.misalignment == 0
         }
         // The fixed tree, which must have the same bits.
@@ -331,9 +335,9 @@ fn is_lane_sensitive(case: &Case) -> bool {
             sort.has_small_tiles
                 && sort.segments == SegmentMix::Boundaries
                 && sort.misalignment == 0
-                && (sort.element, sort.values) == (ElementType::U32, SortValues::B4)
-                && !sort.is_descending
-                && sort.bits == (0..32)
+                && (sort.keys.element, sort.keys.values) == (ElementType::U32, SortValues::B4)
+                && !sort.keys.is_descending
+                && sort.keys.bits == (0..32)
         }
         _ => false,
     }

@@ -332,7 +332,7 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
         group.finish()?;
         let measured = group.measured().remove(0);
         let what = match &case.work {
-            Work::Sort(sort) if sort.values != SortValues::None => "sort, u32 pairs",
+            Work::Sort(sort) if sort.keys.values != SortValues::None => "sort, u32 pairs",
             Work::Sort(_) => "sort, u32 keys",
             _ => "scan, u32 sums",
         };

@@ -58,6 +58,7 @@ pub use tuned::tuned_case;
 
 use super::inputs::Input;
 pub use super::keys::SortValues;
+pub use super::sorted::SortKeys;
 use super::tuning_rows::shape_name;
 use packed::{UNPACKED, in_memory};
 use primitive::{Table, Tables};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::{
     BenchScale, Case, CountFrom, DifferenceCase, Effort, HistogramCase, HistogramMemory, HistogramRange,
     InitialFrom, MergeCase, PlanConfig, PolicyName, ReduceCase, RunLengthCase, RunLengthCoding, ScanCase,
-    SearchCase, SegmentMix, SegmentedSortCase, SelectCase, SelectOutput, SortCase, SortValues, TopKCase,
-    Work, uniform_cases,
+    SearchCase, SegmentMix, SegmentedSortCase, SelectCase, SelectOutput, SortCase, SortKeys, SortValues,
+    TopKCase, Work, uniform_cases,
 };
 use crate::harness::expected::PackedForm;
 use crate::harness::inputs::Input;
@@ -64,22 +64,24 @@ fn sorts(element: ElementType, count_from: CountFrom) -> Vec<Work> {
     let order = FloatOrder::Numpy;
     vec![
         sort(onesweep, SortValues::None, false).into(),
-        SortCase { order, ..sort(onesweep, SortValues::B4, true) }.into(),
-        SortCase { order, misalignment: element.size() as u32, ..sort(radix, SortValues::Indices, false) }
+        sort(onesweep, SortValues::B4, true).with_order(order).into(),
+        SortCase { misalignment: element.size() as u32, ..sort(radix, SortValues::Indices, false) }
+            .with_order(order)
             .into(),
-        SortCase { bits: 3..element.bits() - 1, ..sort(radix, SortValues::B8, false) }.into(),
+        sort(radix, SortValues::B8, false).with_bits(3..element.bits() - 1).into(),
         SortCase { is_double_buffered: true, ..sort(onesweep, SortValues::None, true) }.into(),
-        SortCase { policy: PolicyName::Chosen, order, ..sort(onesweep, SortValues::Indexed, false) }.into(),
+        SortCase { policy: PolicyName::Chosen, ..sort(onesweep, SortValues::Indexed, false) }
+            .with_order(order)
+            .into(),
         // The words of brain floats in both orders, since other sorts may take them as they are.
         SegmentedSortCase {
             count_from,
-            order: if element == ElementType::Bf16 { FloatOrder::Total } else { order },
+            keys: SortKeys {
+                order: if element == ElementType::Bf16 { FloatOrder::Total } else { order },
+                ..SortKeys::new(element, SortValues::B4, false)
+            },
             has_small_tiles: true,
-            ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries).with_types(
-                element,
-                SortValues::B4,
-                false,
-            )
+            ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries)
         }
         .into(),
     ]

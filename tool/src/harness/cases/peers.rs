@@ -56,14 +56,13 @@ fn scans() -> [ScanCase; 5] {
 
 fn sorts() -> [SortCase; 7] {
     let keys = SortCase::chosen();
-    let of =
-        |element: ElementType, values| SortCase { element, values, bits: 0..element.bits(), ..keys.clone() };
+    let of = |element, values| keys.clone().with_types(element, values, false);
     [
         of(ElementType::U32, SortValues::B4),
         of(ElementType::U32, SortValues::B8),
         of(ElementType::U64, SortValues::None),
         of(ElementType::F32, SortValues::None),
-        SortCase { bits: 8..32, ..keys.clone() },
+        keys.clone().with_bits(8..32),
         SortCase { is_double_buffered: true, ..keys.clone() },
         keys,
     ]

@@ -34,8 +34,7 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
     let scan =
         |algorithm| ScanCase { element, algorithm, ..ScanCase::sum_of_u32(PolicyName::Default) }.into();
     let sort = |algorithm| {
-        let keys = SortCase::keys_of_u32(algorithm, PolicyName::Default);
-        SortCase { element, values, bits: 0..element.bits(), ..keys }.into()
+        SortCase::keys_of_u32(algorithm, PolicyName::Default).with_types(element, values, false).into()
     };
     let select = |algorithm| {
         let less = SelectCase::of_u32(Predicate::Compare(Comparison::Less));
@@ -43,10 +42,10 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
     };
     let histogram =
         |bins| (element.words() == 1).then(|| Work::from(HistogramCase::new(element, true, bins)));
-    let segments =
-        |mix| SegmentedSortCase { element, bits: 0..element.bits(), ..SegmentedSortCase::keys_of_u32(mix) };
+    let segments = |mix| SegmentedSortCase::keys_of_u32(mix).with_types(element, SortValues::None, false);
     // A row of as many keys as a model has tokens.
     let columns = 1 << 16;
+    let rows = (count / u64::from(columns)).max(1);
     let (work, count): (Work, u64) = match part {
         TunedPart::Scan => (scan(ScanAlgorithm::ReduceThenScan(WorkgroupScan::Subgroup)), count),
         TunedPart::ScanTree if !element.is_float() => return None,
@@ -64,8 +63,7 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
         TunedPart::Radix8Bit => (sort(SortAlgorithm::Radix8Bit), count),
         TunedPart::CountedSort => (sort(SortAlgorithm::Radix4Bit), count),
         TunedPart::LargeWorkgroupSort => {
-            let bits = 0..element.bits();
-            (SortCase { element, values, bits, ..SortCase::chosen() }.into(), LARGE_WORKGROUP_KEYS)
+            (SortCase::chosen().with_types(element, values, false).into(), LARGE_WORKGROUP_KEYS)
         }
         TunedPart::Reduce => (ReduceCase::sum(element).into(), count),
         TunedPart::ReduceByKey => {
@@ -88,15 +86,9 @@ pub fn tuned_case(part: TunedPart, element: ElementType, values: SortValues, cou
             (MergeCase { values, ..MergeCase::keys(element) }.into(), count)
         }
         TunedPart::TopKRows => (TopKCase::largest(element, 16, 4).into(), (count / 16).max(1)),
-        TunedPart::TopKFew => {
-            (TopKCase::largest(element, columns, 32).into(), (count / u64::from(columns)).max(1))
-        }
-        TunedPart::TopK => {
-            (TopKCase::largest(element, columns, 1024).into(), (count / u64::from(columns)).max(1))
-        }
-        TunedPart::TopKSort => {
-            (TopKCase::largest(element, columns, columns / 2).into(), (count / u64::from(columns)).max(1))
-        }
+        TunedPart::TopKFew => (TopKCase::largest(element, columns, 32).into(), rows),
+        TunedPart::TopK => (TopKCase::largest(element, columns, 1024).into(), rows),
+        TunedPart::TopKSort => (TopKCase::largest(element, columns, columns / 2).into(), rows),
         TunedPart::ChainedRunLength => {
             let algorithm = Some(RunLengthAlgorithm::Chained);
             let runs = RunLengthCase::of_u32(RunLengthCoding::Encode, 8);

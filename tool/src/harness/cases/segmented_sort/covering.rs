@@ -2,7 +2,7 @@
 
 use super::super::ordered_types;
 use super::super::pairwise::{Axis, Covering, CoveringSet, Value, axis};
-use super::{Case, CountFrom, PrimitiveCase, SegmentMix, SegmentedSortCase, SortValues, pairs};
+use super::{Case, CountFrom, PrimitiveCase, SegmentMix, SegmentedSortCase, SortKeys, SortValues, pairs};
 use crate::harness::inputs::Input;
 use subsweep::FloatOrder;
 use subsweep::device::Capabilities;
@@ -14,17 +14,15 @@ const DESCENDING: usize = 2;
 fn axes() -> [Axis<SegmentedSortCase>; 7] {
     [
         axis(&ordered_types(FloatOrder::Total), |sort: &mut SegmentedSortCase, (element, order)| {
-            *sort = SegmentedSortCase {
-                order,
-                ..sort.clone().with_types(element, sort.values, sort.is_descending)
-            };
+            sort.keys =
+                SortKeys { order, ..SortKeys::new(element, sort.keys.values, sort.keys.is_descending) };
         }),
-        axis(&SortValues::ALL, |sort, values| sort.values = values),
-        axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
+        axis(&SortValues::ALL, |sort, values| sort.keys.values = values),
+        axis(&[false, true], |sort, is_descending| sort.keys.is_descending = is_descending),
         axis(&[false, true], |sort, is_part| {
-            let width = sort.element.bits();
+            let width = sort.keys.element.bits();
             // An odd number of passes with any radix, and an even one.
-            sort.bits = if is_part { width / 3..width / 3 + 18 } else { 0..width };
+            sort.keys.bits = if is_part { width / 3..width / 3 + 18 } else { 0..width };
         }),
         axis(&CountFrom::ALL, |sort, count_from| sort.count_from = count_from),
         axis(&[0, 4, 8, 12], |sort, misalignment| sort.misalignment = misalignment),
@@ -46,7 +44,7 @@ const INPUTS: [Input; 4] = [Input::EdgeValues, Input::ConstantDigit, Input::Unif
 /// Every module and every pair of parameters.
 pub(in crate::harness::cases) fn covering_sets(_: &Capabilities) -> [CoveringSet<SegmentedSortCase>; 1] {
     let is_valid =
-        |sort: &SegmentedSortCase| sort.values != SortValues::None || sort.values_misalignment == 0;
+        |sort: &SegmentedSortCase| sort.keys.values != SortValues::None || sort.values_misalignment == 0;
     // Every work has cases with all distributions, which are no axis.
     let of_case = |sort: SegmentedSortCase| SegmentedSortCase { segments: SegmentMix::Boundaries, ..sort };
     [CoveringSet::new(pairs(SegmentMix::Boundaries, true), axes(), is_valid)

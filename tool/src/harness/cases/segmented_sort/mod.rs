@@ -12,13 +12,14 @@ pub(super) use covering::covering_sets;
 
 use super::id::Id;
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{BenchScale, Case, Effort, PolicyName, SortValues, Work, small_workgroup, uniform_cases};
+use super::{
+    BenchScale, Case, Effort, PolicyName, SortKeys, SortValues, Work, small_workgroup, uniform_cases,
+};
 use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::{Input, SplitMix64};
 use crate::harness::keys;
 use crate::harness::layout::POISON;
-use crate::harness::sorted::SortExpectation;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::scan::{ScanAlgorithm, ScanConfig, WorkgroupScan};
@@ -28,16 +29,8 @@ use subsweep::{ElementType, FloatOrder};
 /// Parameters of a segmented sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentedSortCase {
-    /// The type of the keys.
-    pub element: ElementType,
-    /// The values.
-    pub values: SortValues,
-    /// Whether the order is descending.
-    pub is_descending: bool,
-    /// The order of floats.
-    pub order: FloatOrder,
-    /// The bit range.
-    pub bits: Range<u32>,
+    /// What is sorted, and by what.
+    pub keys: SortKeys,
     /// The distribution of segment lengths.
     pub segments: SegmentMix,
     /// Whether all size classes have small limits.
@@ -184,11 +177,7 @@ impl SegmentedSortCase {
     /// Keys of u32 alone, ascending by all bits, aligned, with the chosen policy.
     pub const fn keys_of_u32(segments: SegmentMix) -> Self {
         Self {
-            element: ElementType::U32,
-            values: SortValues::None,
-            is_descending: false,
-            order: FloatOrder::Total,
-            bits: 0..32,
+            keys: SortKeys::new(ElementType::U32, SortValues::None, false),
             segments,
             has_small_tiles: false,
             has_shared_masks: false,
@@ -200,13 +189,8 @@ impl SegmentedSortCase {
     }
 
     /// This sort with other keys, by all bits, with values, in either order.
-    pub(super) const fn with_types(
-        self,
-        element: ElementType,
-        values: SortValues,
-        is_descending: bool,
-    ) -> Self {
-        Self { element, values, is_descending, bits: 0..element.bits(), ..self }
+    pub(super) fn with_types(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+        Self { keys: SortKeys::new(element, values, is_descending), ..self }
     }
 
     /// The policy of its plan on a device.
@@ -230,10 +214,9 @@ impl SegmentedSortCase {
 
     /// The plan's configuration without its policy.
     pub fn config(&self) -> SegmentedSortConfig {
-        let config = self.values.config(self.element);
-        let config = if self.is_descending { config.descending() } else { config }.order(self.order);
+        let config = self.keys.config();
         let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
-        let config = SegmentedSortConfig::new(config.bits(self.bits.clone()));
+        let config = SegmentedSortConfig::new(config);
         match self.segments {
             SegmentMix::Rows(length) => config.along_rows(length),
             SegmentMix::Ranges => config.ranges(),
@@ -258,13 +241,13 @@ impl PrimitiveCase for SegmentedSortCase {
             (true, true, _) => "small-masks",
             (true, false, true) => "small-counting",
         };
-        Id::new(format_args!("segmented_sort:{}", self.values))
-            .with("type", self.element)
-            .given("order", self.is_descending.then_some("descending"))
-            .unless(FloatOrder::Total, "floats", self.order)
+        Id::new(format_args!("segmented_sort:{}", self.keys.values))
+            .with("type", self.keys.element)
+            .given("order", self.keys.is_descending.then_some("descending"))
+            .unless(FloatOrder::Total, "floats", self.keys.order)
             .with("segments", self.segments.name())
             .with("policy", policy)
-            .with("bits", format_args!("{}:{}", self.bits.start, self.bits.end))
+            .with("bits", format_args!("{}:{}", self.keys.bits.start, self.keys.bits.end))
             .with("misalign", self.misalignment)
             .unless(0, "values-misalign", self.values_misalignment)
             .unless(CountFrom::Host, "count", self.count_from)
@@ -275,15 +258,15 @@ impl PrimitiveCase for SegmentedSortCase {
     }
 
     fn row_size(&self) -> u64 {
-        self.element.size() as u64
+        self.keys.element.size() as u64
     }
 
     fn moved_size(&self) -> u64 {
-        self.values.moved_size()
+        self.keys.values.moved_size()
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
-        keys::keys_and_values(self.element, self.values, input, count)
+        keys::keys_and_values(self.keys.element, self.keys.values, input, count)
     }
 
     fn prepare(&self, plan: Arc<SegmentedSortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
@@ -304,25 +287,19 @@ impl PrimitiveCase for SegmentedSortCase {
         if plan.config().has_ranges() {
             operands.push(("segment_ends", offsets(|segment| segment.end).into()));
         }
-        let expectation = SortExpectation {
-            element: self.element,
-            values: self.values,
-            is_descending: self.is_descending,
-            order: self.order,
-            bits: self.bits.clone(),
-        };
+        let sort = self.keys.clone();
         let traffic_size = plan.traffic_size(segments.iter().map(|segment| segment.len() as u64));
         let needs = Needs {
             source: "keys",
             in_place: true,
             values: &["values"],
             values_misalignment: self.values_misalignment,
-            ..Needs::new(key_count.max(), self.misalignment, operands).elements(self.element)
+            ..Needs::new(key_count.max(), self.misalignment, operands).elements(self.keys.element)
         };
         let expected = move |keys: &[u32]| {
             let sorted = match row_length {
-                Some(length) => expectation.of_rows(keys, length, POISON),
-                None => expectation.of_segments(keys, &segments, POISON),
+                Some(length) => sort.of_rows(keys, length, POISON),
+                None => sort.of_segments(keys, &segments, POISON),
             };
             (Expected::exact(sorted.keys), vec![sorted.values])
         };
@@ -371,8 +348,8 @@ pub(super) fn full_cases(capabilities: &Capabilities) -> Vec<Case> {
         for (segments, input) in SegmentMix::rows(&of_rows.policy(capabilities)).into_iter().zip(Input::ALL) {
             let rows = SegmentedSortCase { segments, ..of_rows.clone() };
             cases.extend([0, 1, 99_991].map(|count| rows.case(count, input)));
-            for (element, values, is_descending) in SortValues::all_kinds() {
-                cases.push(rows.clone().with_types(element, values, is_descending).case(20_023, input));
+            for keys in SortKeys::all() {
+                cases.push(SegmentedSortCase { keys, ..rows.clone() }.case(20_023, input));
             }
         }
     }
@@ -408,21 +385,21 @@ fn counted_cases(capabilities: &Capabilities) -> Vec<Case> {
 /// memory.
 fn typed_cases(capabilities: &Capabilities) -> Vec<Case> {
     let mut cases = Vec::new();
-    for (index, (element, values, is_descending)) in SortValues::all_kinds().enumerate() {
-        let boundaries = pairs(SegmentMix::Boundaries, false).with_types(element, values, is_descending);
+    for (index, keys) in SortKeys::all().enumerate() {
+        let boundaries = SegmentedSortCase { keys: keys.clone(), ..pairs(SegmentMix::Boundaries, false) };
         let mut add = |sort: &SegmentedSortCase, count| cases.push(sort.case(count, Input::EdgeValues));
         let small = SegmentedSortCase { has_small_tiles: true, ..boundaries.clone() };
         add(&small, 20_023);
         add(&SegmentedSortCase { by_counting: true, ..small.clone() }, 9_973);
         // Masks depend on the sizes of keys and values alone.
-        let is_plain = [ElementType::U32, ElementType::U64].contains(&element) && !is_descending;
-        if is_plain && values != SortValues::Indices {
+        let is_plain = [ElementType::U32, ElementType::U64].contains(&keys.element) && !keys.is_descending;
+        if is_plain && keys.values != SortValues::Indices {
             add(&SegmentedSortCase { has_shared_masks: true, ..small.clone() }, 20_023);
         }
-        let width = element.bits();
+        let width = keys.element.bits();
         let ranges = [width / 3..3 * width / 4, width - 1..width, 0..1, 5..5, 0..width.min(9)];
         let part = SegmentedSortCase {
-            bits: ranges[index % ranges.len()].clone(),
+            keys: SortKeys { bits: ranges[index % ranges.len()].clone(), ..keys },
             misalignment: [4, 8, 12][index % 3],
             values_misalignment: [12, 0, 4, 8][index % 4],
             ..small

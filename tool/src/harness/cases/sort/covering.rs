@@ -2,7 +2,9 @@
 
 use super::super::pairwise::{Axis, CoveringSet, InputTurns, Value, axis};
 use super::super::{boundary_counts, ordered_types};
-use super::{ANY_COUNT, Case, CountFrom, PolicyName, PrimitiveCase, SortCase, SortValues, crossover};
+use super::{
+    ANY_COUNT, Case, CountFrom, PolicyName, PrimitiveCase, SortCase, SortKeys, SortValues, crossover,
+};
 use crate::harness::inputs::Input;
 use subsweep::device::Capabilities;
 use subsweep::sort::SortAlgorithm;
@@ -21,12 +23,13 @@ const BITS: [fn(u32) -> std::ops::Range<u32>; 3] =
 fn axes() -> [Axis<SortCase>; 9] {
     [
         axis(&ordered_types(FloatOrder::Total), |sort: &mut SortCase, (element, order)| {
-            *sort = SortCase { order, ..sort.clone().with_types(element, sort.values, sort.is_descending) };
+            sort.keys =
+                SortKeys { order, ..SortKeys::new(element, sort.keys.values, sort.keys.is_descending) };
         }),
-        axis(&SortValues::ALL, |sort, values| sort.values = values),
+        axis(&SortValues::ALL, |sort, values| sort.keys.values = values),
         axis(&SortAlgorithm::ALL, |sort, algorithm| sort.algorithm = algorithm),
-        axis(&[false, true], |sort, is_descending| sort.is_descending = is_descending),
-        axis(&BITS, |sort, bits| sort.bits = bits(sort.element.bits())),
+        axis(&[false, true], |sort, is_descending| sort.keys.is_descending = is_descending),
+        axis(&BITS, |sort, bits| sort.keys.bits = bits(sort.keys.element.bits())),
         axis(&[false, true], |sort, is_double_buffered| sort.is_double_buffered = is_double_buffered),
         axis(&CountFrom::ALL, |sort, count_from| sort.count_from = count_from),
         axis(&[0, 4, 8, 12], |sort, misalignment| sort.misalignment = misalignment),
@@ -63,9 +66,9 @@ fn small_pairs() -> SortCase {
 /// Every module and every pair of parameters, in small tiles.
 pub(in crate::harness::cases) fn covering_sets(_: &Capabilities) -> [CoveringSet<SortCase>; 1] {
     let is_valid = |sort: &SortCase| {
-        (sort.values != SortValues::None || sort.values_misalignment == 0)
+        (sort.keys.values != SortValues::None || sort.values_misalignment == 0)
             // An argsort has no double buffer.
-            && !(sort.values == SortValues::Indices && sort.is_double_buffered)
+            && !(sort.keys.values == SortValues::Indices && sort.is_double_buffered)
     };
     [CoveringSet::new(small_pairs(), axes(), is_valid).with(required()).on(&Input::ALL)]
 }

@@ -16,12 +16,11 @@ pub(super) use verify::{full_cases, product_cases, selectable_works, specializat
 
 use super::id::Id;
 use super::primitive::{CountFrom, PrimitiveCase};
-use super::{Case, PolicyName, SortValues};
+use super::{Case, PolicyName, SortKeys, SortValues};
 use crate::harness::cases::{Known, Needs, Prepared};
 use crate::harness::expected::Expected;
 use crate::harness::inputs::Input;
 use crate::harness::keys;
-use crate::harness::sorted::SortExpectation;
 use subsweep::device::Capabilities;
 use subsweep::error::Result;
 use subsweep::sort::{SortAlgorithm, SortConfig, SortPlan, SortPolicy};
@@ -52,20 +51,12 @@ const fn algorithms(policy: PolicyName) -> &'static [SortAlgorithm] {
 /// Parameters of a radix sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortCase {
-    /// The type of the keys.
-    pub element: ElementType,
-    /// The values.
-    pub values: SortValues,
-    /// Whether the order is descending.
-    pub is_descending: bool,
-    /// The order of floats.
-    pub order: FloatOrder,
+    /// What is sorted, and by what.
+    pub keys: SortKeys,
     /// The algorithm; ignored by [`PolicyName::Chosen`].
     pub algorithm: SortAlgorithm,
     /// The policy, by name.
     pub policy: PolicyName,
-    /// The bit range.
-    pub bits: Range<u32>,
     /// Offset of the keys from a multiple of 16, in bytes.
     pub misalignment: u32,
     /// Offset of the values from a multiple of 16, in bytes.
@@ -82,13 +73,9 @@ impl SortCase {
     /// Keys of u32 alone, ascending by all bits, aligned.
     pub const fn keys_of_u32(algorithm: SortAlgorithm, policy: PolicyName) -> Self {
         Self {
-            element: ElementType::U32,
-            values: SortValues::None,
-            is_descending: false,
-            order: FloatOrder::Total,
+            keys: SortKeys::new(ElementType::U32, SortValues::None, false),
             algorithm,
             policy,
-            bits: 0..32,
             misalignment: 0,
             values_misalignment: 0,
             count_from: CountFrom::Host,
@@ -112,13 +99,20 @@ impl SortCase {
     }
 
     /// This sort with other keys, by all bits, with values, in either order.
-    pub(super) const fn with_types(
-        self,
-        element: ElementType,
-        values: SortValues,
-        is_descending: bool,
-    ) -> Self {
-        Self { element, values, is_descending, bits: 0..element.bits(), ..self }
+    pub(super) fn with_types(self, element: ElementType, values: SortValues, is_descending: bool) -> Self {
+        Self { keys: SortKeys::new(element, values, is_descending), ..self }
+    }
+
+    /// This sort by other bits.
+    pub(super) fn with_bits(mut self, bits: Range<u32>) -> Self {
+        self.keys.bits = bits;
+        self
+    }
+
+    /// This sort with floats in another order.
+    pub(super) fn with_order(mut self, order: FloatOrder) -> Self {
+        self.keys.order = order;
+        self
     }
 
     /// The policy of its plan on a device.
@@ -128,12 +122,10 @@ impl SortCase {
 
     /// The plan's configuration without its policy.
     pub fn config(&self) -> SortConfig {
-        let config = self.values.config(self.element);
-        let config = if self.is_descending { config.descending() } else { config }.order(self.order);
+        let config = self.keys.config();
         let config = if self.is_double_buffered { config.double_buffer() } else { config };
         let config = if self.has_large_counts { config.large_counts() } else { config };
-        let config = if self.count_from.is_indirect() { config.indirect_count() } else { config };
-        config.bits(self.bits.clone())
+        if self.count_from.is_indirect() { config.indirect_count() } else { config }
     }
 
     /// Keys of a tile.
@@ -153,13 +145,13 @@ impl PrimitiveCase for SortCase {
 
     fn id(&self) -> Id {
         let is_chosen = self.policy == PolicyName::Chosen;
-        Id::new(format_args!("sort:{}", self.values))
-            .with("type", self.element)
-            .given("order", self.is_descending.then_some("descending"))
-            .unless(FloatOrder::Total, "floats", self.order)
+        Id::new(format_args!("sort:{}", self.keys.values))
+            .with("type", self.keys.element)
+            .given("order", self.keys.is_descending.then_some("descending"))
+            .unless(FloatOrder::Total, "floats", self.keys.order)
             .given("algorithm", (!is_chosen).then(|| self.algorithm.name()))
             .with("policy", self.policy)
-            .with("bits", format_args!("{}:{}", self.bits.start, self.bits.end))
+            .with("bits", format_args!("{}:{}", self.keys.bits.start, self.keys.bits.end))
             .with("misalign", self.misalignment)
             .unless(0, "values-misalign", self.values_misalignment)
             .given("result", self.is_double_buffered.then_some("double-buffer"))
@@ -172,15 +164,15 @@ impl PrimitiveCase for SortCase {
     }
 
     fn row_size(&self) -> u64 {
-        self.element.size() as u64
+        self.keys.element.size() as u64
     }
 
     fn moved_size(&self) -> u64 {
-        self.values.moved_size()
+        self.keys.values.moved_size()
     }
 
     fn generate(&self, count: u64, input: Input) -> [Vec<u32>; 2] {
-        keys::keys_and_values(self.element, self.values, input, count)
+        keys::keys_and_values(self.keys.element, self.keys.values, input, count)
     }
 
     fn prepare(&self, plan: Arc<SortPlan>, count: u64, _: Input, _: &Known) -> Result<Prepared> {
@@ -194,17 +186,11 @@ impl PrimitiveCase for SortCase {
                 true => &[["keys_alt", "keys"], ["values_alt", "values"]],
                 false => &[],
             },
-            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.element)
+            ..Needs::new(counted.max(), self.misalignment, operands).elements(self.keys.element)
         };
-        let expectation = SortExpectation {
-            element: self.element,
-            values: self.values,
-            is_descending: self.is_descending,
-            order: self.order,
-            bits: self.bits.clone(),
-        };
+        let sort = self.keys.clone();
         let expected = move |keys: &[u32]| {
-            let sorted = expectation.sort(keys);
+            let sorted = sort.sort(keys);
             (Expected::exact(sorted.keys), vec![sorted.values])
         };
         Prepared::new(plan.traffic_size(count), plan, Default::default(), counted, needs, expected)

@@ -2,7 +2,7 @@
 
 use super::super::{LARGE, sizes};
 use super::{
-    ANY_COUNT, Case, CountFrom, MATCHING, OF_SEED, PolicyName, PrimitiveCase, SortCase, SortValues,
+    ANY_COUNT, Case, CountFrom, MATCHING, OF_SEED, PolicyName, PrimitiveCase, SortCase, SortKeys, SortValues,
     algorithms, crossover,
 };
 use crate::harness::cases::UNPACKED;
@@ -43,14 +43,11 @@ pub(in crate::harness::cases) fn selectable_works(_: &Capabilities) -> Vec<SortC
     // The longest key transformation: descending doubles in the order of numpy.
     for algorithm in [SortAlgorithm::Radix4Bit, SortAlgorithm::Onesweep] {
         let sort = SortCase::keys_of_u32(algorithm, PolicyName::Default);
-        sorts.push(SortCase {
-            order: FloatOrder::Numpy,
-            ..sort.with_types(ElementType::F64, SortValues::None, true)
-        });
+        sorts.push(sort.with_types(ElementType::F64, SortValues::None, true).with_order(FloatOrder::Numpy));
     }
     // A part of a structure's key: between one word and two.
     let onesweep = SortCase::keys_of_u32(SortAlgorithm::Onesweep, PolicyName::Default);
-    sorts.push(SortCase { bits: 0..40, ..onesweep.with_types(ElementType::U64, SortValues::B4, false) });
+    sorts.push(onesweep.with_types(ElementType::U64, SortValues::B4, false).with_bits(0..40));
     sorts
 }
 
@@ -61,7 +58,7 @@ pub(in crate::harness::cases) fn specialization_cases(capabilities: &Capabilitie
         let tile = sort.tile(capabilities);
         let is_single = sort.algorithm == SortAlgorithm::SingleWorkgroup;
         let count = if is_single { tile / 2 + 3 } else { 2 * tile + 3 };
-        let values_misalignment = if sort.values == SortValues::None { 0 } else { 4 };
+        let values_misalignment = if sort.keys.values == SortValues::None { 0 } else { 4 };
         let misaligned = SortCase { misalignment: 4, values_misalignment, ..sort.clone() };
         for (sort, input) in [(sort, Input::EdgeValues), (misaligned, Input::TwoValued)] {
             cases.push(sort.case(count, input));
@@ -103,7 +100,7 @@ fn u32_key_cases(capabilities: &Capabilities) -> Vec<Case> {
         cases.extend(Input::ALL.map(|input| keys.case(3 * tile + 7, input)));
         // A bit range keeps the order of the other bits, which keys alone can show.
         for bits in [0..0, 0..1, 3..11, 8..32, 13..14, 24..32, 31..32] {
-            cases.push(SortCase { bits, ..keys.clone() }.case(2 * tile + 1, Input::Uniform));
+            cases.push(keys.clone().with_bits(bits).case(2 * tile + 1, Input::Uniform));
         }
         for misalignment in [4, 8, 12] {
             cases.push(SortCase { misalignment, ..keys.clone() }.case(2 * tile + 3, Input::Uniform));
@@ -173,7 +170,7 @@ fn misaligned_sort_cases(capabilities: &Capabilities) -> Vec<Case> {
             values,
             is_descending,
         );
-        let sort = SortCase { bits, misalignment, values_misalignment, ..sort };
+        let sort = SortCase { misalignment, values_misalignment, ..sort.with_bits(bits) };
         let tile = sort.tile(capabilities);
         cases.push(sort.case(2 * tile + 3, Input::EdgeValues));
         cases.push(sort.case(1, Input::Uniform));
@@ -286,8 +283,8 @@ fn double_buffer_cases(capabilities: &Capabilities) -> Vec<Case> {
             for (turn, input) in inputs.into_iter().enumerate() {
                 let count_from =
                     [CountFrom::Host, CountFrom::DeviceBeyond, CountFrom::Device][(step + turn) % 3];
-                let sort =
-                    SortCase { bits: 0..end_bit, is_double_buffered: true, count_from, ..small.clone() };
+                let part = small.clone().with_bits(0..end_bit);
+                let sort = SortCase { is_double_buffered: true, count_from, ..part };
                 cases.push(sort.case(5 * tile + 3, input));
             }
         }
@@ -313,9 +310,10 @@ fn large_count_cases(capabilities: &Capabilities) -> Vec<Case> {
                 kind.case(most, Input::ConstantDigit),
             ]);
             if is_small {
-                let (bits, misalignment) = (3..kind.bits.end - 5, 4);
+                let bits = 3..kind.keys.bits.end - 5;
                 let (is_double_buffered, count_from) = (index % 2 == 0, CountFrom::Device);
-                let part = SortCase { bits, misalignment, is_double_buffered, count_from, ..kind };
+                let part = kind.with_bits(bits);
+                let part = SortCase { misalignment: 4, is_double_buffered, count_from, ..part };
                 cases.extend([0, tile / 2, most].map(|count| part.case(count, Input::EdgeValues)));
             }
         }
@@ -328,15 +326,15 @@ fn single_workgroup_cases(capabilities: &Capabilities) -> Vec<Case> {
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
     let most = single.tile(capabilities);
     let mut cases = Vec::new();
-    for (element, values, is_descending) in SortValues::all_kinds() {
-        let sort = single.clone().with_types(element, values, is_descending);
+    for keys in SortKeys::all() {
+        let width = keys.element.bits();
+        let sort = SortCase { keys, ..single.clone() };
         let counts = [0, 1, 2, 257, most - 1, most];
         cases.extend(counts.map(|count| sort.case(count, Input::EdgeValues)));
         cases.push(sort.case(most / 2 + 3, Input::Constant(u32::MAX)));
-        let width = element.bits();
-        let part = SortCase { bits: width / 3..3 * width / 4, ..sort.clone() };
+        let part = sort.clone().with_bits(width / 3..3 * width / 4);
         cases.push(part.case(most / 3, Input::Uniform));
-        cases.push(SortCase { bits: 5..5, ..sort }.case(100, Input::Uniform));
+        cases.push(sort.with_bits(5..5).case(100, Input::Uniform));
     }
     let pairs = single.with_types(ElementType::U32, SortValues::B4, false);
     cases.extend((1..most).map(|count| pairs.case(count, Input::ConstantDigit)));
@@ -405,13 +403,13 @@ pub(in crate::harness::cases) fn product_cases(capabilities: &Capabilities) -> V
     };
     let small = ANY_COUNT.map(|algorithm| SortCase::keys_of_u32(algorithm, PolicyName::Small));
     let single = SortCase::keys_of_u32(SortAlgorithm::SingleWorkgroup, PolicyName::Default);
-    for (element, values, is_descending) in SortValues::all_kinds() {
-        let width = element.bits();
+    for keys in SortKeys::all() {
+        let width = keys.element.bits();
         let bounds = [0, width / 3, 3 * width / 4, width];
         for sort in small.iter().chain([&single]) {
-            let sort = sort.clone().with_types(element, values, is_descending);
+            let sort = SortCase { keys: keys.clone(), ..sort.clone() };
             for (index, begin) in bounds.into_iter().enumerate() {
-                bounds[index..].iter().for_each(|&end| add(SortCase { bits: begin..end, ..sort.clone() }));
+                bounds[index..].iter().for_each(|&end| add(sort.clone().with_bits(begin..end)));
             }
         }
     }
