@@ -207,29 +207,27 @@ impl ReduceCase {
     /// Keys of `room` rows, with runs that begin at `begins`; the keys of two runs may agree, or differ in one word only.
     /// Among floats are zeros of both signs and different NaNs in one run.
     fn keys(&self, begins: &[u32], room: usize) -> Vec<u32> {
+        use ReduceRuns::{BrainKeys16, FloatKeys16, FloatKeys32};
         let mut number = 0;
         let mut begins = begins.iter().peekable();
         let mut keys = Vec::new();
         for row in 0..room {
             number += u32::from(begins.next_if(|&&begin| begin as usize == row).is_some());
+            let sign = (row as u32) << 31;
             match self.runs {
                 Some(ReduceRuns::Keys64) => keys.extend([number / 2, number.div_ceil(2)]),
-                Some(ReduceRuns::FloatKeys32) => match number % 7 {
-                    5 => keys.push((row as u32) << 31),
-                    6 => keys.push((row as u32) << 31 | (0x7f80_0001 + row as u32 % 1000)),
-                    number => keys.push((number as f32 - 2.5).to_bits()),
-                },
-                Some(ReduceRuns::FloatKeys16 | ReduceRuns::BrainKeys16) => match number % 7 {
-                    5 => keys.push((row as u32) << 31),
+                Some(runs @ (FloatKeys16 | BrainKeys16 | FloatKeys32)) => keys.push(match number % 7 {
+                    5 => sign,
+                    6 if runs == FloatKeys32 => sign | (0x7f80_0001 + row as u32 % 1000),
                     // NaNs whose mantissas differ in their high bits.
-                    6 => keys.push((row as u32) << 31 | 0x7f80_0000 | (1 + row as u32 % 100) << 16),
-                    number => keys.push((number as f32 - 2.5).to_bits()),
-                },
+                    6 => sign | 0x7f80_0000 | (1 + row as u32 % 100) << 16,
+                    number => (number as f32 - 2.5).to_bits(),
+                }),
                 Some(ReduceRuns::Keys8) => keys.push(number % 7),
                 Some(ReduceRuns::Keys16) => keys.push(256 * (number % 7) + number % 3),
                 Some(ReduceRuns::FloatKeys64) => match number % 7 {
-                    5 => keys.extend([0, (row as u32) << 31]),
-                    6 => keys.extend([1 + row as u32, (row as u32) << 31 | 0x7ff0_0000]),
+                    5 => keys.extend([0, sign]),
+                    6 => keys.extend([1 + row as u32, sign | 0x7ff0_0000]),
                     // Numbers that differ in one word only.
                     number => keys.extend([number / 2, number.div_ceil(2)]),
                 },

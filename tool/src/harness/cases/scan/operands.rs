@@ -31,27 +31,21 @@ pub(super) fn segments(by: SegmentsBy, heads: &[usize], room: usize) -> Vec<u32>
     if let (SegmentsBy::Flags, Some(first)) = (by, flags.first_mut()) {
         *first = true;
     }
-    let mut number = 0;
-    // Keys that are not ascending and recur.
-    let mut key = |is_head: &bool| {
-        number += u64::from(*is_head);
-        SplitMix64(number % 7).next_u64()
-    };
+    let numbers = flags.iter().scan(0u32, |number, &is_head| {
+        *number += u32::from(is_head);
+        Some(*number)
+    });
     match by {
         // Any nonzero flag is a head; the first row's flag is redundant.
         SegmentsBy::Flags => {
             flags.iter().zip(0u32..).map(|(&is_head, row)| if is_head { row | 1 } else { 0 }).collect()
         }
-        SegmentsBy::Keys32 => flags.iter().map(|is_head| key(is_head) as u32).collect(),
-        // Adjacent segments may agree in one of the two words.
-        SegmentsBy::Keys64 => {
-            let mut number = 0u32;
-            let words = |is_head: &bool| {
-                number += u32::from(*is_head);
-                [number / 2, number.div_ceil(2)]
-            };
-            flags.iter().flat_map(words).collect()
+        // Not ascending, and they recur.
+        SegmentsBy::Keys32 => {
+            numbers.map(|number| SplitMix64(u64::from(number % 7)).next_u64() as u32).collect()
         }
+        // Adjacent segments may agree in one of the two words.
+        SegmentsBy::Keys64 => numbers.flat_map(|number| [number / 2, number.div_ceil(2)]).collect(),
         // Duplicate offsets, one at the end, one beyond it, not in order.
         SegmentsBy::Offsets => {
             let mut offsets: Vec<_> = heads.iter().map(|&head| head as u32).collect();
