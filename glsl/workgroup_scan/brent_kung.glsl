@@ -7,7 +7,6 @@
 //
 // Shared:   WORKGROUP_SIZE elements.
 // Limits:   WORKGROUP_SIZE is a power of two.
-// Model:    reference::workgroup_scan::brent_kung.
 // Source:   Brent and Kung, "A Regular Layout for Parallel Adders", IEEE Transactions on Computers, 1982; Hwu, Kirk and
 //           El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.4.
 

@@ -17,7 +17,6 @@
 // a false one (write after read), which double buffering avoids: `kogge_stone_double_buffered.glsl`.
 //
 // Shared:   WORKGROUP_SIZE elements.
-// Model:    reference::workgroup_scan::kogge_stone.
 // Source:   Kogge and Stone, "A Parallel Algorithm for the Efficient Solution of a General Class of Recurrence
 //           Equations", IEEE Transactions on Computers, 1973; Hwu, Kirk and El Hajj, Programming Massively Parallel
 //           Processors, 2022, ch. 11.2; Sun, OpenCL exercise 5, "Prefix sum".

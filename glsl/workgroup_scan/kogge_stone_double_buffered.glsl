@@ -5,7 +5,6 @@
 // shared memory.
 //
 // Shared:   2 * WORKGROUP_SIZE elements.
-// Model:    reference::workgroup_scan::kogge_stone_double_buffered.
 // Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.2; the network as in
 //           `kogge_stone.glsl`.
 

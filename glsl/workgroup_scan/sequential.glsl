@@ -4,7 +4,6 @@
 // efficiency.
 //
 // Shared:   WORKGROUP_SIZE elements.
-// Model:    reference::workgroup_scan::sequential.
 // Source:   Hwu, Kirk and El Hajj, Programming Massively Parallel Processors, 2022, ch. 11.1.
 
 shared Element s_prefix[WORKGROUP_SIZE];

@@ -6,7 +6,6 @@
 // `scan/double_blocks.comp` is the same network over the whole device.
 //
 // Shared:   WORKGROUP_SIZE elements.
-// Model:    reference::workgroup_scan::sklansky.
 // Source:   Sklansky, "Conditional-Sum Addition Logic", IRE Transactions on Electronic Computers, 1960.
 
 shared Element s_prefix[WORKGROUP_SIZE];

@@ -14,7 +14,7 @@ pub mod segmented_sort;
 pub mod select;
 pub mod sort;
 #[cfg(test)]
-pub(super) mod tests;
+mod tests;
 pub mod top_k;
 
 /// The workgroup counts of an indirect dispatch of `workgroup_count`, with at most `max_row` in a row.

@@ -12,7 +12,7 @@ use super::sort::*;
 use crate::reference::{Add, And, Element, Max, Min, Mul, Operator, Or, Row, Xor, oracle};
 
 /// `count` words that depend on `seed` alone.
-pub(in crate::reference) fn words(seed: u32, count: usize) -> Vec<u32> {
+fn words(seed: u32, count: usize) -> Vec<u32> {
     let mut state = seed.wrapping_mul(2_654_435_769).wrapping_add(1);
     let next = |_| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -23,7 +23,7 @@ pub(in crate::reference) fn words(seed: u32, count: usize) -> Vec<u32> {
 
 /// Elements of the bicyclic monoid, which does not commute: every wrong order changes the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::reference) struct Brackets(pub u32, pub u32);
+struct Brackets(u32, u32);
 
 impl Element for Brackets {
     const IDENTITY: Self = Self(0, 0);
@@ -34,12 +34,12 @@ impl Element for Brackets {
     }
 }
 
-pub(in crate::reference) fn brackets(seed: u32, count: usize) -> Vec<Brackets> {
+fn brackets(seed: u32, count: usize) -> Vec<Brackets> {
     words(seed, count).iter().map(|word| Brackets(word >> 3 & 3, word >> 9 & 3)).collect()
 }
 
 /// The oracle's inclusive scan of brackets.
-pub(in crate::reference) fn prefixes(values: &[Brackets]) -> Vec<Brackets> {
+fn prefixes(values: &[Brackets]) -> Vec<Brackets> {
     oracle::inclusive_scan_by(values, 1, Brackets::combine)
 }
 
@@ -563,20 +563,20 @@ fn a_class_that_overflows_does_not_run() {
     assert!(queues.args.iter().all(|args| args[3] == 0), "{:?}", queues.args);
 }
 
-/// Every file below `folder`, with its text.
-fn sources(folder: &Path, extension: &str) -> Vec<(PathBuf, String)> {
-    let (mut folders, mut sources) = (vec![folder.to_owned()], Vec::new());
+/// Every kernel below `folder`, with its source.
+fn kernels(folder: &Path) -> Vec<(PathBuf, String)> {
+    let (mut folders, mut kernels) = (vec![folder.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of the package") {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|other| other == extension) {
-                sources.push((path.clone(), fs::read_to_string(&path).expect("text")));
+            } else if path.extension().is_some_and(|extension| extension == "comp") {
+                kernels.push((path.clone(), fs::read_to_string(&path).expect("text")));
             }
         }
     }
-    sources
+    kernels
 }
 
 /// Whether a path below `reference` names an item that one of its files declares; a method is declared in the
@@ -601,16 +601,11 @@ fn every_kernel_names_its_model() {
     for gone in ["passes", "passes::scan", "passes::scan::tile", "passes::tiles::scan", "scan::scan_tiles"] {
         assert!(!is_declared(gone), "{gone}");
     }
-    let glsl = Path::new(env!("CARGO_MANIFEST_DIR")).join("../glsl");
-    let headers = |extension, mark: &'static str| {
-        sources(&glsl, extension).into_iter().filter_map(move |(path, source)| {
-            let model = source.lines().find_map(|line| line.strip_prefix(mark));
-            Some((path, model?.trim().to_owned()))
-        })
-    };
-    let kernels: Vec<_> = headers("comp", "// Pass model: ").collect();
-    assert_eq!(kernels.len(), sources(&glsl, "comp").len(), "a kernel names no model");
-    for (path, model) in kernels.into_iter().chain(headers("glsl", "// Model: ")) {
+    let kernels = kernels(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../glsl"));
+    assert!(!kernels.is_empty());
+    for (path, source) in kernels {
+        let model = source.lines().find_map(|line| line.strip_prefix("// Pass model: "));
+        let model = model.unwrap_or_else(|| panic!("{} names no model", path.display())).trim();
         let named: Vec<_> = model.split("reference::").skip(1).collect();
         assert!(!named.is_empty() || model.starts_with("none; "), "{}: {model}", path.display());
         for rest in named {
