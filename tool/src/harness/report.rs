@@ -127,7 +127,7 @@ pub struct WrongWord {
 }
 
 /// A measured case. Times are in nanoseconds; each summary is of the samples next to it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measurement {
     /// The case.
     pub id: String,
@@ -226,7 +226,7 @@ impl From<CommandCounts> for RecordedCounts {
 }
 
 /// A summary of time samples, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Median.
     pub median_ns: f64,
@@ -277,6 +277,36 @@ impl Measurement {
     /// The samples, block by block.
     pub(super) fn blocks(&self) -> Vec<&[f64]> {
         statistics::blocks(&self.samples_ns, &self.block_lengths)
+    }
+
+    /// The measurement with the number of its samples, and with all summaries and rates by them: of the time and of the
+    /// copy, of which there are samples, and of what else has some.
+    pub fn with_summaries(mut self) -> Self {
+        let optional = |samples_ns: &[f64], block_lengths: &[u32]| {
+            (!samples_ns.is_empty()).then(|| Summary::from_samples(samples_ns, block_lengths))
+        };
+        let block_count = self.block_lengths.len();
+        self.sample_count = self.samples_ns.len() as u32;
+        self.time = Summary::from_samples(&self.samples_ns, &self.block_lengths);
+        self.copy = Summary::from_samples(&self.copy_samples_ns, &vec![2; block_count]);
+        self.transfer = optional(&self.transfer_samples_ns, &vec![1; block_count]);
+        self.record = optional(&self.record_samples_ns, &self.block_lengths);
+        self.end_to_end = optional(&self.end_to_end_samples_ns, &[]);
+        [self.elements_per_second, self.bytes_per_second, self.copy_percent, self.copy_bytes_per_second] =
+            self.rates();
+        self
+    }
+
+    /// Elements and bytes per second, the percentage of the copy, and the bytes per second of the copy, by the medians.
+    fn rates(&self) -> [f64; 4] {
+        let per_second = |amount: f64, time: Summary| amount / (time.median_ns / 1e9);
+        let copied_size = 2.0 * self.element_count as f64 * self.element_size as f64;
+        [
+            per_second(self.element_count as f64, self.time),
+            per_second(self.traffic_size as f64, self.time),
+            100.0 * self.copy.median_ns / self.time.median_ns,
+            per_second(copied_size, self.copy),
+        ]
     }
 
     /// The measurement without its samples.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result};
 use subsweep::headless::Gpu;
 use subsweep_tool::harness::{
-    Case, DeviceReport, Failure, Measurement, Outcome as Verdict, Report, Summary, Tool, VerifiedCase,
+    Case, DeviceReport, Failure, Measurement, Outcome as Verdict, Report, Tool, VerifiedCase,
 };
 
 use crate::subject::{Implementation, Task};
@@ -89,36 +89,19 @@ impl Reports {
 
 fn measurement(case: &Case, policy: &str, turns: &Turns, samples: &Samples) -> Measurement {
     let Samples { samples_ns, block_lengths, runs_per_sample } = samples;
-    let traffic_size = turns.traffic_size;
-    let time = Summary::from_samples(samples_ns, block_lengths);
-    let copy = Summary::from_samples(&turns.copies_ns, &vec![2; block_lengths.len()]);
-    let seconds = time.median_ns / 1e9;
-    Measurement {
+    let measurement = Measurement {
         id: case.id(),
         group: case.variants(),
         policy: policy.to_owned(),
         element_count: case.count,
         element_size: case.element_size(),
-        traffic_size,
-        elements_per_second: case.count as f64 / seconds,
-        bytes_per_second: traffic_size as f64 / seconds,
-        copy_percent: 100.0 * copy.median_ns / time.median_ns,
-        copy_bytes_per_second: 2.0 * case.size() as f64 / (copy.median_ns / 1e9),
+        traffic_size: turns.traffic_size,
         runs_per_sample: *runs_per_sample,
         steady: turns.is_steady,
         block_lengths: block_lengths.clone(),
-        time,
-        sample_count: samples_ns.len() as u32,
         samples_ns: samples_ns.clone(),
-        copy,
         copy_samples_ns: turns.copies_ns.clone(),
-        transfer: None,
-        transfer_samples_ns: Vec::new(),
-        record: None,
-        record_samples_ns: Vec::new(),
-        end_to_end: None,
-        end_to_end_samples_ns: Vec::new(),
-        recorded: None,
-        look_back: None,
-    }
+        ..Measurement::default()
+    };
+    measurement.with_summaries()
 }

@@ -11,7 +11,7 @@ use super::cases::{Case, Known, Planned, Ready};
 use super::comparer::Comparer;
 use super::layout::BufferLayout;
 use super::look_back::LookBackCounts;
-use super::report::{Measurement, Summary};
+use super::report::Measurement;
 use super::statistics;
 use super::threads::in_threads;
 use super::verify::{Failure, Outcome};
@@ -378,45 +378,31 @@ impl<'g> Running<'g> {
 
     fn measured(&self, copies: &Copies, block_lengths: &[u32], runs_per_sample: u32) -> Measured {
         let Self { case, workload, .. } = self;
-        let probes = vec![2; block_lengths.len()];
-        let time = Summary::from_samples(&self.samples_ns, block_lengths);
-        let copy = Summary::from_samples(&copies.kernel_ns, &probes);
-        let transfer = Summary::from_samples(&copies.transfer_ns, &vec![1; block_lengths.len()]);
-        let record = Summary::from_samples(&self.record_samples_ns, block_lengths);
-        if [time, copy, transfer, record].iter().any(|summary| summary.median_ns == 0.0) {
-            return Err(Outcome::NotSupported(
-                "the device's clock is too coarse for so little work".to_owned(),
-            ));
-        }
-        let seconds = time.median_ns / 1e9;
-        Ok(Measurement {
+        let measurement = Measurement {
             id: case.id(),
             group: case.variants(),
             policy: workload.policy().to_owned(),
             element_count: case.count,
             element_size: case.element_size(),
             traffic_size: workload.traffic_size(),
-            elements_per_second: case.count as f64 / seconds,
-            bytes_per_second: workload.traffic_size() as f64 / seconds,
-            copy_percent: 100.0 * copy.median_ns / time.median_ns,
-            copy_bytes_per_second: 2.0 * case.size() as f64 / (copy.median_ns / 1e9),
             runs_per_sample,
             steady: is_steady(&copies.kernel_ns),
             block_lengths: block_lengths.to_vec(),
-            time,
-            sample_count: self.samples_ns.len() as u32,
             samples_ns: self.samples_ns.clone(),
-            copy,
             copy_samples_ns: copies.kernel_ns.clone(),
-            transfer: Some(transfer),
             transfer_samples_ns: copies.transfer_ns.clone(),
-            record: Some(record),
             record_samples_ns: self.record_samples_ns.clone(),
-            end_to_end: (!self.end_to_end_samples_ns.is_empty())
-                .then(|| Summary::from_samples(&self.end_to_end_samples_ns, &[])),
             end_to_end_samples_ns: self.end_to_end_samples_ns.clone(),
             recorded: Some(workload.recorded().into()),
             look_back: self.look_back,
-        })
+            ..Measurement::default()
+        };
+        let measurement = measurement.with_summaries();
+        let Measurement { time, copy, transfer, record, .. } = measurement;
+        if [Some(time), Some(copy), transfer, record].iter().flatten().any(|time| time.median_ns == 0.0) {
+            let reason = "the device's clock is too coarse for so little work";
+            return Err(Outcome::NotSupported(reason.to_owned()));
+        }
+        Ok(measurement)
     }
 }

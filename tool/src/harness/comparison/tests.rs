@@ -1,7 +1,6 @@
 use super::*;
 use crate::harness::Description;
 use crate::harness::inputs::SplitMix64;
-use crate::harness::report::Summary;
 use subsweep::device::Capabilities;
 
 /// Samples around `median_ns` with a relative spread of `spread`.
@@ -12,35 +11,20 @@ fn samples(median_ns: f64, spread: f64, seed: u64) -> Vec<f64> {
 }
 
 fn measured(id: &str, samples_ns: Vec<f64>, copy_ns: f64) -> Measurement {
-    let [time, copy] = [&samples_ns[..], &[copy_ns; 6]].map(|samples| Summary::from_samples(samples, &[]));
-    Measurement {
+    let measurement = Measurement {
         id: id.into(),
         group: id.into(),
         policy: "as it is".into(),
         element_count: 3,
         element_size: 4,
         traffic_size: 24,
-        elements_per_second: 3e9 / time.median_ns,
-        bytes_per_second: 24e9 / time.median_ns,
-        copy_percent: 100.0 * copy.median_ns / time.median_ns,
-        copy_bytes_per_second: 24e9 / copy.median_ns,
         runs_per_sample: 1,
         steady: true,
-        block_lengths: Vec::new(),
-        time,
-        sample_count: samples_ns.len() as u32,
         samples_ns,
-        copy,
         copy_samples_ns: vec![copy_ns; 6],
-        transfer: None,
-        transfer_samples_ns: Vec::new(),
-        record: None,
-        record_samples_ns: Vec::new(),
-        end_to_end: None,
-        end_to_end_samples_ns: Vec::new(),
-        recorded: None,
-        look_back: None,
-    }
+        ..Measurement::default()
+    };
+    measurement.with_summaries()
 }
 
 fn report(measured: Vec<Measurement>) -> Report {

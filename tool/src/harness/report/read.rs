@@ -212,10 +212,9 @@ impl Measurement {
     }
 
     fn check(&self, path: &str) -> Result<(), ReportError> {
-        let Self { element_count, element_size, traffic_size, time, copy, .. } = *self;
         let is_summary = self.is_summary();
-        time.check(&self.samples_ns, is_summary, path, ["time", "samples_ns"])?;
-        copy.check(&self.copy_samples_ns, is_summary, path, ["copy", "copy_samples_ns"])?;
+        self.time.check(&self.samples_ns, is_summary, path, ["time", "samples_ns"])?;
+        self.copy.check(&self.copy_samples_ns, is_summary, path, ["copy", "copy_samples_ns"])?;
         for (names, summary, samples) in [
             (["transfer", "transfer_samples_ns"], &self.transfer, &self.transfer_samples_ns),
             (["record", "record_samples_ns"], &self.record, &self.record_samples_ns),
@@ -246,14 +245,13 @@ impl Measurement {
         if self.runs_per_sample == 0 {
             return Err(ReportError::NoSamples { place: format!("{path}.runs_per_sample") });
         }
-        let per_second = |amount: f64, time: Summary| amount / (time.median_ns / 1e9);
-        let copied_size = 2.0 * element_count as f64 * element_size as f64;
-        for (name, found, expected) in [
-            ("elements_per_second", self.elements_per_second, per_second(element_count as f64, time)),
-            ("bytes_per_second", self.bytes_per_second, per_second(traffic_size as f64, time)),
-            ("copy_percent", self.copy_percent, 100.0 * copy.median_ns / time.median_ns),
-            ("copy_bytes_per_second", self.copy_bytes_per_second, per_second(copied_size, copy)),
-        ] {
+        let found = [
+            ("elements_per_second", self.elements_per_second),
+            ("bytes_per_second", self.bytes_per_second),
+            ("copy_percent", self.copy_percent),
+            ("copy_bytes_per_second", self.copy_bytes_per_second),
+        ];
+        for ((name, found), expected) in found.into_iter().zip(self.rates()) {
             agree(format_args!("{path}.{name}"), found, expected, expected)?;
         }
         Ok(())

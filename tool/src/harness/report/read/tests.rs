@@ -4,12 +4,7 @@ use subsweep::device::{Capabilities, MemoryHeap};
 
 /// A report of a verified and a measured case, with times of full precision.
 fn report() -> Report {
-    let (samples_ns, copy_samples_ns) =
-        (vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0], vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0]);
-    let (time, copy) =
-        (Summary::from_samples(&samples_ns, &[]), Summary::from_samples(&copy_samples_ns, &[]));
     let others = || [9.0, 8.5, 1e-3].to_vec();
-    let other = Summary::from_samples(&others(), &[]);
     let measured = Measurement {
         id: "scan:inclusive:n=3".into(),
         group: "scan:inclusive".into(),
@@ -17,26 +12,17 @@ fn report() -> Report {
         element_count: 3,
         element_size: 4,
         traffic_size: 36,
-        elements_per_second: 3.0 / (time.median_ns / 1e9),
-        bytes_per_second: 36.0 / (time.median_ns / 1e9),
-        copy_percent: 100.0 * copy.median_ns / time.median_ns,
-        copy_bytes_per_second: 24.0 / (copy.median_ns / 1e9),
         runs_per_sample: 7,
         steady: true,
         block_lengths: vec![2, 1],
-        sample_count: 3,
-        time,
-        samples_ns,
-        copy,
-        copy_samples_ns,
-        transfer: Some(other),
+        samples_ns: vec![1_234.567_890_123_456_7, 0.1 + 0.2, 1e9 / 3.0],
+        copy_samples_ns: vec![2.5, 7.123_456_789_012_345e-3, 1.0 / 3.0],
         transfer_samples_ns: others(),
-        record: Some(other),
         record_samples_ns: others(),
-        end_to_end: Some(other),
         end_to_end_samples_ns: others(),
         recorded: Some(RecordedCounts { dispatches: 3, barriers: 2, transfers: 1 }),
         look_back: Some(LookBackCounts { look_backs: 2, windows: 3, longest: 2, spins: 1, fallbacks: 0 }),
+        ..Measurement::default()
     };
     let verified = [("pass", None), ("fail", Some("run 1".into())), ("not supported", Some("no".into()))]
         .map(|(outcome, reason)| VerifiedCase {
@@ -53,7 +39,7 @@ fn report() -> Report {
         cold_cache: false,
         self_test: Some("passed".into()),
         verified: verified.into(),
-        measured: vec![measured],
+        measured: vec![measured.with_summaries()],
     };
     let command = ["bench", "--json", "report.json"].map(str::to_owned).to_vec();
     Report { complete: true, devices: vec![device], ..Report::new(command) }
