@@ -48,8 +48,8 @@ pub use large::{LargeCase, LargeResult};
 pub use layout::BufferLayout;
 pub use look_back::LookBackCounts;
 pub use report::{
-    DeviceReport, Host, Measurement, RecordedCounts, Report, ReportError, Summary, Tool, VerifiedCase,
-    WrongWord,
+    DeviceReport, Host, JsonProblem, Measurement, RecordedCounts, Report, ReportError, Summary, Tool,
+    VerifiedCase, WrongWord,
 };
 pub use statistics::LinearFit;
 pub use tuning_rows::{shape_name, tuning_row};

@@ -18,7 +18,7 @@ mod csv;
 mod markdown;
 mod read;
 
-pub use read::ReportError;
+pub use read::{JsonProblem, ReportError};
 
 /// The results of one command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -32,9 +32,7 @@ impl InspectedDevice {
     /// [`ReportError::Json`], [`ReportError::NotInspection`].
     pub fn all_from_json(json: &[u8]) -> Result<Vec<Self>, ReportError> {
         serde_json::from_slice(json).map_err(|error| match ReportError::of_parser(error) {
-            ReportError::NotReport { what, line, column } => {
-                ReportError::NotInspection { what, line, column }
-            }
+            ReportError::NotReport(problem) => ReportError::NotInspection(problem),
             error => error,
         })
     }

@@ -15,44 +15,14 @@ use subsweep::internal::printable;
 #[non_exhaustive]
 pub enum ReportError {
     /// Not JSON, or truncated.
-    #[error(
-        "cannot be parsed as JSON ({what} at line {line}, column {column}); \
-         check that it is complete, or write it again with --json"
-    )]
-    Json {
-        /// The problem.
-        what: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, in bytes.
-        column: usize,
-    },
+    #[error("cannot be parsed as JSON ({0}); check that it is complete, or write it again with --json")]
+    Json(JsonProblem),
     /// JSON that is not a report.
-    #[error(
-        "is JSON, but no report ({what} at line {line}, column {column}); \
-         name a file that verify or bench wrote with --json"
-    )]
-    NotReport {
-        /// The problem.
-        what: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, in bytes.
-        column: usize,
-    },
+    #[error("is JSON, but no report ({0}); name a file that verify or bench wrote with --json")]
+    NotReport(JsonProblem),
     /// JSON that is not an inspection, which is an array.
-    #[error(
-        "is a JSON array, but no inspection ({what} at line {line}, column {column}); \
-         name a file that inspect wrote with --json"
-    )]
-    NotInspection {
-        /// The problem.
-        what: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, in bytes.
-        column: usize,
-    },
+    #[error("is a JSON array, but no inspection ({0}); name a file that inspect wrote with --json")]
+    NotInspection(JsonProblem),
     /// Another schema version.
     #[error(
         "is a report of schema {found}, and this build reads {}; use the build that wrote it",
@@ -119,6 +89,18 @@ pub enum ReportError {
     },
 }
 
+/// A problem of the parser.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at line {line}, column {column}")]
+pub struct JsonProblem {
+    /// The problem.
+    pub what: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column, in bytes.
+    pub column: usize,
+}
+
 impl Report {
     /// Reads a report of [`Report::to_json`], of this build or another with the same [`Report::SCHEMA`].
     ///
@@ -137,7 +119,7 @@ impl Report {
             parts: Option<IgnoredAny>,
         }
 
-        match serde_json::from_slice(json).map_err(of_parser)? {
+        match serde_json::from_slice(json).map_err(ReportError::of_parser)? {
             Versioned { schema: Some(Self::SCHEMA), .. } => {}
             Versioned { schema: Some(found), .. } => return Err(ReportError::Schema { found }),
             Versioned { comparison_schema: Some(_), .. } => {
@@ -147,7 +129,7 @@ impl Report {
             // The parser says what is missing.
             Versioned { schema: None, comparison_schema: None, parts: None } => {}
         }
-        let mut report: Self = serde_json::from_slice(json).map_err(of_parser)?;
+        let mut report: Self = serde_json::from_slice(json).map_err(ReportError::of_parser)?;
         for (index, device) in report.devices.iter_mut().enumerate() {
             device.check(&format!("devices[{index}]"))?;
             for measurement in &mut device.measured {
@@ -163,19 +145,15 @@ impl Report {
 impl ReportError {
     /// The parser's error as an error about a report.
     pub(crate) fn of_parser(error: serde_json::Error) -> Self {
-        of_parser(error)
-    }
-}
-
-fn of_parser(error: serde_json::Error) -> ReportError {
-    let (line, column) = (error.line(), error.column());
-    let text = error.to_string();
-    let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-    // The message may quote any length of the file.
-    let what = printable(what.as_bytes(), 160);
-    match error.classify() {
-        Category::Data => ReportError::NotReport { what, line, column },
-        Category::Io | Category::Syntax | Category::Eof => ReportError::Json { what, line, column },
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+        // The message may quote any length of the file.
+        let problem = JsonProblem { what: printable(what.as_bytes(), 160), line, column };
+        match error.classify() {
+            Category::Data => Self::NotReport(problem),
+            Category::Io | Category::Syntax | Category::Eof => Self::Json(problem),
+        }
     }
 }
 

@@ -132,7 +132,7 @@ fn what_other_commands_write_is_named() {
     ] {
         assert_eq!(Report::from_json(json), Err(ReportError::OtherCommand { command }));
     }
-    assert!(matches!(Report::from_json(b"{}"), Err(ReportError::NotReport { .. })));
+    assert!(matches!(Report::from_json(b"{}"), Err(ReportError::NotReport(_))));
 }
 
 /// `docs/reports.md` names every field.
@@ -197,20 +197,21 @@ fn optional_measurements_may_be_absent() {
 fn invalid_json_is_refused_with_its_position() {
     let json = json();
     let cut = Report::from_json(&json.as_bytes()[..json.len() / 2]).unwrap_err();
-    assert!(matches!(&cut, ReportError::Json { what, line: 2.., .. } if what.starts_with("EOF")), "{cut}");
+    let ReportError::Json(JsonProblem { what, line: 2.., .. }) = &cut else { panic!("{cut}") };
+    assert!(what.starts_with("EOF"), "{cut}");
     assert_eq!(
         refusal("\"version\":", "\"version\"").to_string(),
         "cannot be parsed as JSON (expected `:` at line 3, column 20); \
          check that it is complete, or write it again with --json"
     );
     for text in [&b""[..], b"\x93NUMPY", b"{\"schema\": 2}{}", b"\xff", b"{\"more\": [[[["] {
-        assert!(matches!(Report::from_json(text), Err(ReportError::Json { .. })));
+        assert!(matches!(Report::from_json(text), Err(ReportError::Json(_))));
     }
     // A device's unknown fields are kept as a tree, of limited depth; unknown fields of the report are skipped.
     let (begin, end) = ("[".repeat(100_000), "]".repeat(100_000));
     let nested = |field| json.replacen(field, &format!("\"more\": {begin}{end}, {field}"), 1);
     let in_device = Report::from_json(nested("\"gpu_timestamps\"").as_bytes());
-    assert!(matches!(in_device, Err(ReportError::Json { .. })), "{in_device:?}");
+    assert!(matches!(in_device, Err(ReportError::Json(_))), "{in_device:?}");
     assert_eq!(Report::from_json(nested("\"complete\"").as_bytes()), Ok(report()));
 }
 
@@ -230,7 +231,7 @@ fn json_of_no_report_is_refused_with_its_position() {
         "{\"schema\": 2}",
         "{\"schema\": 2, \"schema\": 2}",
     ] {
-        assert!(matches!(Report::from_json(text.as_bytes()), Err(ReportError::NotReport { .. })), "{text}");
+        assert!(matches!(Report::from_json(text.as_bytes()), Err(ReportError::NotReport(_))), "{text}");
     }
     let long = format!("\"{}\\u001b[2J\"", "x".repeat(100_000));
     for (from, to) in [
@@ -238,7 +239,7 @@ fn json_of_no_report_is_refused_with_its_position() {
         ("\"element_count\": ", "\"element_count\": -"),
         ("1.3.230\"", "1.3.230\", \"name\": \"again\""),
     ] {
-        assert!(matches!(refusal(from, to), ReportError::NotReport { .. }), "{from}");
+        assert!(matches!(refusal(from, to), ReportError::NotReport(_)), "{from}");
     }
 }
 
@@ -294,10 +295,10 @@ fn times_are_finite_and_positive_and_there() {
     // JSON has neither; NaN is written as null.
     assert!(matches!(
         refused_number(|measured| measured.samples_ns[0] = f64::NAN),
-        ReportError::NotReport { .. }
+        ReportError::NotReport(_)
     ));
     // Not 2.5, which the name of the processor may have.
-    assert!(matches!(refusal("1234.5678901234567", "1e999"), ReportError::Json { .. }));
+    assert!(matches!(refusal("1234.5678901234567", "1e999"), ReportError::Json(_)));
 }
 
 #[test]
