@@ -127,7 +127,8 @@ fn measured(is_validated: bool, has_timestamps: bool, has_cold_cache: bool) -> R
     };
     let roof = CopyRoof::new(&gpu)?;
     for case in groups.into_iter().flatten() {
-        let mut group = BenchGroup::new(&roof, &case, options, |_| Ok(()))?;
+        let groups = [vec![case.clone()]];
+        let mut group = BenchGroup::verified(&roof, &groups, options, |_| Ok(()), |_| ())?.remove(0);
         group.measure_block()?;
         group.finish()?;
         let measured = group.measured().swap_remove(0).map_err(|outcome| outcome.to_string())?;

@@ -70,7 +70,7 @@ impl<'g> Ours<'g> {
 impl Subject for Ours<'_> {
     fn times(&mut self, run_count: u32) -> Result<Vec<f64>> {
         let restore = |recorder: &mut Recorder<'_>, replaced: &[[BufferRange; 2]]| {
-            replaced.iter().try_for_each(|[from, to]| self.roof.record(recorder, *from, *to))
+            replaced.iter().try_for_each(|[from, to]| self.roof.kernel.record(recorder, *from, *to))
         };
         Ok(self.workload.time(run_count, restore)?)
     }

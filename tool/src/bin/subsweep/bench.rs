@@ -325,7 +325,8 @@ pub fn first_look(suite: &mut Suite, gpu: &Gpu) -> Result<(Tally, String)> {
     let mut text = format!("  {:16}  elements  elements/s  % of copy  copy bytes/s\n", "");
     for case in first_look_cases(gpu.capabilities()) {
         let options = options(Effort::Quick);
-        let mut group = BenchGroup::new(&roof, &case, options, admit(gpu))?;
+        let groups = [vec![case.clone()]];
+        let mut group = BenchGroup::verified(&roof, &groups, options, admit(gpu), |_| ())?.remove(0);
         for _ in 0..options.block_count {
             group.measure_block()?;
         }

@@ -21,7 +21,8 @@ pub struct CopyKernel {
 /// Copies by the kernel: the roofline of every benchmark.
 pub struct CopyRoof<'g> {
     gpu: &'g Gpu,
-    kernel: CopyKernel,
+    /// The kernel that copies.
+    pub kernel: CopyKernel,
     /// Source and destination of copies that warm the clock.
     warm_up: [GpuBuffer; 2],
     pub(super) comparer: Comparer<'g>,
@@ -106,23 +107,10 @@ impl<'g> CopyRoof<'g> {
         self.gpu
     }
 
-    /// Records a copy of the words of `source` to the start of `destination` by the kernel.
-    ///
-    /// # Errors
-    /// Errors of [`CopyKernel::record`].
-    pub fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        source: BufferRange,
-        destination: BufferRange,
-    ) -> Result<()> {
-        self.kernel.record(recorder, source, destination)
-    }
-
     /// Times `run_count` copies in one submission, nanoseconds each.
     ///
     /// # Errors
-    /// Errors of [`Self::record`] and [`Gpu::submit`].
+    /// Errors of [`CopyKernel::record`] and [`Gpu::submit`].
     ///
     /// # Safety
     /// As for [`Gpu::submit`]: both ranges are of this device, live until this returns, and are used by nothing else
@@ -133,7 +121,7 @@ impl<'g> CopyRoof<'g> {
         destination: BufferRange,
         run_count: u32,
     ) -> Result<Vec<f64>> {
-        let record = |recorder: &mut Recorder<'_>| self.record(recorder, source, destination);
+        let record = |recorder: &mut Recorder<'_>| self.kernel.record(recorder, source, destination);
         // SAFETY: as the caller promises.
         unsafe { self.gpu.submit_runs(run_count, |_| Ok(false), record) }
     }
@@ -192,11 +180,11 @@ impl Copies {
     /// Times copies in one submission, nanoseconds each, with empty caches if there is a `flush`.
     pub fn time(&self, roof: &CopyRoof<'_>, flush: Option<&CacheFlush>, run_count: u32) -> Result<Vec<f64>> {
         let prepare = |recorder: &mut Recorder<'_>| {
-            flush.map_or(Ok(()), |flush| flush.record(roof, recorder))?;
+            flush.map_or(Ok(()), |flush| flush.record(&roof.kernel, recorder))?;
             Ok(false)
         };
         let record = |recorder: &mut Recorder<'_>| {
-            roof.record(recorder, self.source.range(), self.destination.range())
+            roof.kernel.record(recorder, self.source.range(), self.destination.range())
         };
         // SAFETY: the memory is of this device, lives until this has waited, and has no other use.
         unsafe { roof.gpu.submit_runs(run_count, prepare, record) }
@@ -234,10 +222,10 @@ impl CacheFlush {
     /// Records a copy of one half to the other.
     ///
     /// # Errors
-    /// Errors of [`CopyRoof::record`].
-    pub fn record(&self, roof: &CopyRoof<'_>, recorder: &mut Recorder<'_>) -> Result<()> {
+    /// Errors of [`CopyKernel::record`].
+    pub fn record(&self, kernel: &CopyKernel, recorder: &mut Recorder<'_>) -> Result<()> {
         let range = self.memory.range();
         let half = range.size / 2;
-        roof.record(recorder, range.slice(0, half), range.slice(half, half))
+        kernel.record(recorder, range.slice(0, half), range.slice(half, half))
     }
 }

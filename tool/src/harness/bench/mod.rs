@@ -131,31 +131,14 @@ impl<'g> BenchGroup<'g> {
         groups.iter().zip(ready).map(group).collect()
     }
 
-    /// Verifies one case.
-    ///
-    /// # Errors
-    /// As for [`Self::verified`].
-    pub fn new(
-        roof: &'g CopyRoof<'g>,
-        case: &Case,
-        options: BenchOptions,
-        accept: impl Fn(&Case) -> Result<(), Outcome>,
-    ) -> Result<Self> {
-        Self::of_known(roof, case, options, accept, Arc::default())
-    }
-
-    /// As [`Self::new`], with the input and the expected result of other cases of the same work.
+    /// Verifies one case, with the input and the expected result of other cases of the same work.
     fn of_known(
         roof: &'g CopyRoof<'g>,
         case: &Case,
         options: BenchOptions,
-        accept: impl Fn(&Case) -> Result<(), Outcome>,
         known: Arc<Known>,
     ) -> Result<Self> {
-        let ready = match accept(case) {
-            Ok(()) => outcome_of(case.plan(roof.gpu()).and_then(|plan| Ready::new(case, plan, known)))?,
-            Err(outcome) => Err(outcome),
-        };
+        let ready = outcome_of(case.plan(roof.gpu()).and_then(|plan| Ready::new(case, plan, known)))?;
         Self::of_ready(roof, std::slice::from_ref(case), vec![ready], options)
     }
 
@@ -198,7 +181,7 @@ impl<'g> BenchGroup<'g> {
     /// Takes a block of samples of each case.
     ///
     /// # Errors
-    /// As for [`Self::new`].
+    /// As for [`Self::verified`].
     pub fn measure_block(&mut self) -> Result<()> {
         let Self { roof, flush, options, entries, copies, course, block_lengths, .. } = self;
         let is_running = |entry: &&Entry<'_>| matches!(entry, Entry::Running(_));
@@ -226,7 +209,7 @@ impl<'g> BenchGroup<'g> {
     /// groups: a GPU's clock falls meanwhile.
     ///
     /// # Errors
-    /// As for [`Self::new`].
+    /// As for [`Self::verified`].
     pub fn finish(&mut self) -> Result<()> {
         let Self { roof, options, entries, .. } = self;
         for entry in entries {
@@ -282,9 +265,9 @@ impl Meter for GroupMeter<'_, '_> {
                     running.run_count = running.run_count.saturating_add(run_count);
                     times = running.workload.time(run_count, |recorder, replaced| {
                         for [from, to] in replaced {
-                            self.roof.record(recorder, *from, *to)?;
+                            self.roof.kernel.record(recorder, *from, *to)?;
                         }
-                        self.flush.map_or(Ok(()), |flush| flush.record(self.roof, recorder))
+                        self.flush.map_or(Ok(()), |flush| flush.record(&self.roof.kernel, recorder))
                     })?;
                     Ok(None)
                 })?;

@@ -48,8 +48,7 @@ impl<'g> ShapeBench<'g> {
             let reason = "the policy takes other tiles, or another algorithm";
             return Ok(Err(Outcome::NotSupported(reason.to_owned())));
         }
-        let mut group =
-            BenchGroup::of_known(self.roof, &case, Self::OPTIONS, |_| Ok(()), self.known.clone())?;
+        let mut group = BenchGroup::of_known(self.roof, &case, Self::OPTIONS, self.known.clone())?;
         group.measure_block()?;
         group.finish()?;
         Ok(group.measured().remove(0))
