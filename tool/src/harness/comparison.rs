@@ -268,11 +268,10 @@ pub fn pair_devices(base: &[&DeviceReport], new: &[&DeviceReport]) -> Vec<[usize
 
 impl Side {
     fn new(Section { title, report, device }: Section<'_>) -> Self {
-        let driver = &device.description.driver;
         Self {
             report: title.to_owned(),
             device: device.name.clone(),
-            driver: [driver.name.trim(), driver.info.trim()].join(", ").trim_end_matches(", ").to_owned(),
+            driver: device.description.driver.text(),
             lanes: device.description.subgroups.size,
             complete: report.complete,
         }

@@ -113,6 +113,13 @@ pub struct Features {
     pub storage_buffer16_bit_access: bool,
 }
 
+impl Driver {
+    /// Name and version, as far as they are known.
+    pub fn text(&self) -> String {
+        [self.name.trim(), self.info.trim()].join(", ").trim_end_matches(", ").to_owned()
+    }
+}
+
 impl Description {
     /// Describes a device with these capabilities, whose queue has timestamps of so many valid bits.
     pub fn new(capabilities: &Capabilities, timestamp_valid_bits: u32) -> Self {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{InspectedDevice, InspectedPipeline, Summary};
+use crate::harness::statistics::geometric_mean;
 
 /// The comparison of one device.
 #[derive(Debug, Clone, Serialize)]
@@ -103,20 +104,16 @@ impl InspectionComparison {
     pub fn instructions_ratio(&self) -> Option<f64> {
         let known = self.pipelines.iter().filter_map(|one| {
             let (base, new) = (one.base.summary.instructions?, one.new.summary.instructions?);
-            (base > 0 && new > 0).then(|| (new as f64 / base as f64).ln())
+            (base > 0 && new > 0).then(|| new as f64 / base as f64)
         });
-        let logarithms: Vec<f64> = known.collect();
-        let mean = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-        (!logarithms.is_empty()).then(|| mean.exp())
+        let ratios: Vec<f64> = known.collect();
+        (!ratios.is_empty()).then(|| geometric_mean(ratios.into_iter()))
     }
 }
 
 impl InspectionSide {
     fn new((report, device): (&str, &InspectedDevice)) -> Self {
-        let driver = device.description.as_ref().map(|it| {
-            let parts = [it.driver.name.trim(), it.driver.info.trim()];
-            parts.join(", ").trim_end_matches(", ").to_owned()
-        });
+        let driver = device.description.as_ref().map(|it| it.driver.text());
         Self { report: report.to_owned(), device: device.title(), driver }
     }
 }
@@ -125,15 +122,12 @@ impl PipelineComparison {
     fn new(base: &InspectedPipeline, new: &InspectedPipeline) -> Self {
         let numbers = base.summary.numbers().into_iter().zip(new.summary.numbers());
         let mut changed: Vec<_> = numbers.filter(|(a, b)| a != b).map(|((name, _), _)| name).collect();
-        if base.kernel != new.kernel {
-            changed.push("kernel");
-        }
-        if base.specialization != new.specialization {
-            changed.push("specialization");
-        }
-        if base.lanes != new.lanes {
-            changed.push("lanes");
-        }
+        let others = [
+            ("kernel", base.kernel != new.kernel),
+            ("specialization", base.specialization != new.specialization),
+            ("lanes", base.lanes != new.lanes),
+        ];
+        changed.extend(others.into_iter().filter_map(|(name, differs)| differs.then_some(name)));
         let [base_side, new_side] = [base, new].map(PipelineSide::new);
         Self { kernel: new.kernel.clone(), base: base_side, new: new_side, changed }
     }
