@@ -13,6 +13,11 @@ fn copy(ranges: &[AddressRange; 2]) -> Command<'_> {
     Command::Dispatch { kernel: COPY, ranges, workgroups: Workgroups::Direct([1; 3]), constants: &[] }
 }
 
+/// The same, with its numbers of workgroups in `arguments`.
+fn indirect(ranges: &[AddressRange; 2], arguments: AddressRange) -> Command<'_> {
+    Command::Dispatch { kernel: COPY, ranges, workgroups: Workgroups::Indirect(arguments), constants: &[] }
+}
+
 fn findings(commands: &[Command<'_>]) -> Vec<Finding> {
     let checker = HazardChecker::default();
     let command_buffer = vk::CommandBuffer::null();
@@ -61,25 +66,19 @@ const COMPUTE: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_COMPUTE);
 
 #[test]
 fn indirect_arguments_are_read_in_a_stage_of_their_own() {
-    let indirect = |ranges| Command::Dispatch {
-        kernel: COPY,
-        ranges,
-        workgroups: Workgroups::Indirect(B),
-        constants: &[],
-    };
     const INDIRECT: Command<'_> = Command::Barrier(Barrier::COMPUTE_TO_INDIRECT);
     let made = copy(&[A, B]);
-    assert_eq!(findings(&[copy(&[A, B]), INDIRECT, indirect(&[C, A])]), []);
-    assert_eq!(missing(&[made, indirect(&[C, A])]), [Missing::Execution]);
+    assert_eq!(findings(&[copy(&[A, B]), INDIRECT, indirect(&[C, A], B)]), []);
+    assert_eq!(missing(&[made, indirect(&[C, A], B)]), [Missing::Execution]);
     let access = vk::AccessFlags::INDIRECT_COMMAND_READ;
     // A compute barrier does not make the stage of indirect arguments wait.
-    assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A])]), [Missing::Execution]);
+    assert_eq!(missing(&[copy(&[A, B]), COMPUTE, indirect(&[C, A], B)]), [Missing::Execution]);
     let mut half = Barrier::COMPUTE_TO_INDIRECT;
     half.destination.access = vk::AccessFlags::SHADER_READ;
-    let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A])];
+    let half = [copy(&[A, B]), Command::Barrier(half), indirect(&[C, A], B)];
     assert_eq!(missing(&half), [Missing::Visibility(access)]);
     // A compute barrier also orders a later write after the read of indirect arguments.
-    assert_eq!(findings(&[indirect(&[C, A]), COMPUTE, copy(&[C, B])]), []);
+    assert_eq!(findings(&[indirect(&[C, A], B), COMPUTE, copy(&[C, B])]), []);
 }
 
 #[test]
@@ -146,14 +145,9 @@ fn the_scopes_of_a_barrier_count() {
 #[test]
 fn a_wider_read_does_not_hide_what_was_written_before() {
     let wide = AddressRange::new(0x1000, 128);
-    let indirect = Command::Dispatch {
-        kernel: COPY,
-        ranges: &[B, C],
-        workgroups: Workgroups::Indirect(A),
-        constants: &[],
-    };
     let to_compute = Command::Barrier(Barrier::TRANSFER_TO_COMPUTE);
-    let found = missing(&[Command::Fill { range: A }, to_compute, copy(&[wide, C]), COMPUTE, indirect]);
+    let last = indirect(&[B, C], A);
+    let found = missing(&[Command::Fill { range: A }, to_compute, copy(&[wide, C]), COMPUTE, last]);
     assert_eq!(found, [Missing::Execution]);
 }
 
@@ -164,13 +158,8 @@ fn a_barrier_of_everything_orders_everything() {
         access: vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE,
     };
     let full = || Command::Barrier(Barrier { name: "full", source: all, destination: all });
-    let indirect = Command::Dispatch {
-        kernel: COPY,
-        ranges: &[B, C],
-        workgroups: Workgroups::Indirect(A),
-        constants: &[],
-    };
-    assert_eq!(findings(&[Command::Fill { range: A }, full(), copy(&[A, B]), full(), indirect]), []);
+    let last = indirect(&[B, C], A);
+    assert_eq!(findings(&[Command::Fill { range: A }, full(), copy(&[A, B]), full(), last]), []);
     let reads = Access { access: vk::AccessFlags::MEMORY_READ, ..all };
     let unavailable = Barrier { name: "half", source: reads, destination: all };
     let found = missing(&[copy(&[A, B]), Command::Barrier(unavailable), copy(&[B, C])]);
@@ -217,11 +206,5 @@ fn what_a_kernel_does_in_place_is_both() {
         constants: &[],
     };
     assert_eq!(missing(&[sum(), sum()]), [Missing::Execution]);
-    let reduce = Command::Dispatch {
-        kernel: REDUCE,
-        ranges: &[A, B],
-        workgroups: Workgroups::Direct([1; 3]),
-        constants: &[],
-    };
-    assert_eq!(missing(&[sum(), reduce]), [Missing::Execution]);
+    assert_eq!(missing(&[sum(), reduction(&[A, B], &[])]), [Missing::Execution]);
 }
