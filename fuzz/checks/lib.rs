@@ -3,6 +3,7 @@
 //!
 //! The fuzz targets and `tool/tests/hostile` share this.
 
+use std::fmt::Debug;
 use std::io::Read;
 use std::mem::discriminant;
 
@@ -68,22 +69,13 @@ fn structures(bytes: &[u8]) {
             Structures::read(Bytes { reader: bytes, file_size, memory_size: u64::MAX })
         })
     };
-    match (read(Some(bytes.len() as u64)), read(None)) {
-        (Ok(file), Ok(stream)) => {
-            assert_eq!(file, stream);
-            assert_eq!([&file.header[..], &file.payload].concat(), bytes);
-            let fits = |field: &NamedField| {
-                let size = field.number.map_or(0, ElementType::size);
-                field.offset + size <= file.structure.size
-            };
-            assert!(file.structure.fields.iter().all(fits), "{:?}", file.structure);
-        }
-        (Err(file), Err(stream)) => {
-            check_line(&file.to_string());
-            assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
-        }
-        (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
-    }
+    let Some(read) = agreed(read(Some(bytes.len() as u64)), read(None)) else { return };
+    assert_eq!([&read.header[..], &read.payload].concat(), bytes);
+    let fits = |field: &NamedField| {
+        let size = field.number.map_or(0, ElementType::size);
+        field.offset + size <= read.structure.size
+    };
+    assert!(read.structure.fields.iter().all(fits), "{:?}", read.structure);
 }
 
 /// Reads `bytes` without a declared type. Returns whether that gave a table.
@@ -134,16 +126,20 @@ fn read(bytes: &[u8], declared: Option<ElementType>, taken: &Taken) -> Option<Ta
         let reader = first.chain(second);
         Table::read(Bytes { reader, file_size: None, memory_size: u64::MAX }, declared, taken)
     });
+    agreed(file, stream).inspect(|table| check_table(table, bytes))
+}
+
+/// What a file and a stream of the same bytes give, which must agree: none if both are refused.
+fn agreed<T: PartialEq + Debug>(file: Result<T, TableError>, stream: Result<T, TableError>) -> Option<T> {
     match (file, stream) {
         (Ok(file), Ok(stream)) => {
             assert_eq!(file, stream);
-            check_table(&file, bytes);
             Some(file)
         }
         (Err(file), Err(stream)) => {
             check_line(&file.to_string());
             check_line(&stream.to_string());
-            assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
+            assert_eq!(discriminant(&file), discriminant(&stream), "{file:?}, {stream:?}");
             None
         }
         (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
@@ -152,7 +148,7 @@ fn read(bytes: &[u8], declared: Option<ElementType>, taken: &Taken) -> Option<Ta
 
 /// Reads the values of `count` keys.
 fn values(bytes: &[u8], count: u64) {
-    if let Some(table) = agreed(bytes, |bytes| Table::read_values(bytes, count)) {
+    if let Some(table) = read_values(bytes, |bytes| Table::read_values(bytes, count)) {
         assert_eq!(table.shape.element_count() as u64, count);
         check_table(&table, bytes);
     }
@@ -160,7 +156,9 @@ fn values(bytes: &[u8], count: u64) {
 
 /// Reads the values of a table of shape `keys`. Returns whether they were read.
 fn values_of(bytes: &[u8], keys: TableShape) -> bool {
-    let Some(mut table) = agreed(bytes, |bytes| Table::read_values_of(bytes, keys)) else { return false };
+    let Some(mut table) = read_values(bytes, |bytes| Table::read_values_of(bytes, keys)) else {
+        return false;
+    };
     assert!(table.shape == keys || table.shape == keys.of_values(table.shape.columns()));
     if table.format == Format::Raw {
         // No header states a shape.
@@ -171,23 +169,11 @@ fn values_of(bytes: &[u8], keys: TableShape) -> bool {
 }
 
 /// Reads values from a file and from a stream, which must agree.
-fn agreed(bytes: &[u8], read: impl Fn(Bytes<&[u8]>) -> Result<Table, TableError>) -> Option<Table> {
+fn read_values(bytes: &[u8], read: impl Fn(Bytes<&[u8]>) -> Result<Table, TableError>) -> Option<Table> {
     let of = |file_size| read(Bytes { reader: bytes, file_size, memory_size: u64::MAX });
     let file = memory::within(file_bound(bytes.len()), bytes, || of(Some(bytes.len() as u64)));
     let stream = memory::within(stream_bound(bytes.len()), bytes, || of(None));
-    match (file, stream) {
-        (Ok(file), Ok(stream)) => {
-            assert_eq!(file, stream);
-            Some(file)
-        }
-        (Err(file), Err(stream)) => {
-            check_line(&file.to_string());
-            check_line(&stream.to_string());
-            assert_eq!(discriminant::<TableError>(&file), discriminant(&stream), "{file:?}, {stream:?}");
-            None
-        }
-        (file, stream) => panic!("a file gives {file:?}, and a stream {stream:?}"),
-    }
+    agreed(file, stream)
 }
 
 /// Reads a file whose reported size is `size`.
