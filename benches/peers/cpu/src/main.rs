@@ -8,34 +8,8 @@ use std::time::{Duration, Instant};
 
 use rayon::slice::ParallelSliceMut as _;
 use rdst::RadixSort as _;
+use subsweep_tool::harness::Input;
 use voracious_radix_sort::RadixSort as _;
-
-/// A random number generator. Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
-
-/// `Input::Uniform` of tool/src/harness/inputs.rs, with the seed of `bench`.
-fn uniform(count: usize) -> Vec<u32> {
-    let mut random = SplitMix64(count as u64);
-    (0..count).map(|_| (random.next() >> 32) as u32).collect()
-}
-
-/// FNV-1a of the words' little-endian bytes.
-fn hash(words: &[u32]) -> u64 {
-    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
-}
-
-/// Hash of 1000 words; a test of tool/src/harness/inputs.rs checks the same number.
-const HASH_OF_UNIFORM: u64 = 0xebe5_6d99_00bf_609f;
 
 /// A measured sort: its name, whether it uses all cores, and the function.
 type Peer = (&'static str, bool, fn(&mut [u32]));
@@ -84,11 +58,8 @@ fn main() -> ExitCode {
         eprintln!("usage: subsweep-peers-cpu [COUNT], from 1 to 2^30 keys; 2^22 by default");
         return ExitCode::from(2);
     };
-    if hash(&uniform(1000)) != HASH_OF_UNIFORM {
-        eprintln!("the inputs differ from the inputs of subsweep");
-        return ExitCode::FAILURE;
-    }
-    let keys = uniform(count);
+    // With the seed of `bench`.
+    let keys = Input::Uniform.generate(count, count as u64);
     // Sorted by an algorithm other than the measured ones.
     let mut heap: std::collections::BinaryHeap<_> = keys.iter().copied().collect();
     let mut sorted: Vec<_> = std::iter::from_fn(|| heap.pop()).collect();

@@ -1,7 +1,9 @@
 //! The cases of `bench --preset peers` that a peer on Vulkan measures as well, with their inputs and expected results.
 
+use subsweep::FloatOrder;
 use subsweep::device::Capabilities;
 use subsweep_tool::harness::{BenchScale, Case, Effort, Mismatch, peer_bench_cases, without_count};
+use subsweep_tool::reference::oracle;
 
 /// The measured work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,33 +93,21 @@ impl Columns {
     }
 }
 
-/// The expected result of a sort, which is stable.
-fn sorted(input: &Columns) -> Columns {
-    // Equal keys are in the order of their indices.
-    let indexed = input.keys.iter().zip(0_u32..).map(|(&key, index)| u64::from(key) << 32 | u64::from(index));
-    let mut order: Vec<_> = indexed.collect();
-    order.sort_unstable();
-    let in_order = |words: &[u32]| match words {
-        [] => Vec::new(),
-        words => order.iter().map(|&pair| words[pair as u32 as usize]).collect(),
-    };
-    Columns { keys: in_order(&input.keys), values: in_order(&input.values) }
-}
-
 /// The expected result of a scan.
 pub fn sums(input: &Columns) -> Columns {
-    let mut sum = 0_u32;
-    let sums = input.keys.iter().map(|word| {
-        sum = sum.wrapping_add(*word);
-        sum
-    });
-    Columns { keys: sums.collect(), values: Vec::new() }
+    Columns { keys: oracle::inclusive_scan(&input.keys, 1), values: Vec::new() }
 }
 
 /// The expected result of a work.
 pub fn expected(work: Work, input: &Columns) -> Columns {
     match work {
-        Work::Keys | Work::Pairs => sorted(input),
+        Work::Keys => Columns { keys: oracle::sort(&input.keys, 0..32), values: Vec::new() },
+        Work::Pairs => {
+            let mut pairs: Vec<_> = input.keys.iter().copied().zip(input.values.iter().copied()).collect();
+            oracle::sort_pairs(&mut pairs, 0..32, false, FloatOrder::Total);
+            let (keys, values) = pairs.into_iter().unzip();
+            Columns { keys, values }
+        }
         Work::Scan { .. } => sums(input),
     }
 }
