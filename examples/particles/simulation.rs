@@ -12,7 +12,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use bytemuck::{Pod, Zeroable};
 use subsweep::ash::vk::DeviceAddress;
-use subsweep::device::{Barrier, BufferRange};
+use subsweep::device::Barrier;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::search::{SearchBuffers, SearchConfig, SearchPlan};
@@ -66,10 +66,10 @@ pub struct Simulation<'g> {
     cells: Kernel<'g, CellsPush>,
     neighbours: Kernel<'g, NeighboursPush>,
     advance: Kernel<'g, MovePush>,
-    sort: (Arc<SortPlan>, Option<GpuBuffer>),
+    sort: (Arc<SortPlan>, GpuBuffer),
     search: Arc<SearchPlan>,
-    scan: (Arc<ScanPlan>, Option<GpuBuffer>),
-    select: (Arc<SelectPlan>, Option<GpuBuffer>),
+    scan: (Arc<ScanPlan>, GpuBuffer),
+    select: (Arc<SelectPlan>, GpuBuffer),
     /// Of two states, which take turns.
     positions: [GpuBuffer; 2],
     velocities: [GpuBuffer; 2],
@@ -83,14 +83,6 @@ pub struct Simulation<'g> {
     lists: GpuBuffer,
     crowded: GpuBuffer,
     crowded_count: GpuBuffer,
-}
-
-fn scratch(gpu: &Gpu, size: u64) -> Result<Option<GpuBuffer>> {
-    Ok(if size > 0 { Some(gpu.allocate(size)?) } else { None })
-}
-
-fn range(scratch: &Option<GpuBuffer>) -> BufferRange {
-    scratch.as_ref().map_or(BufferRange::NONE, GpuBuffer::range)
 }
 
 impl<'g> Simulation<'g> {
@@ -118,10 +110,10 @@ impl<'g> Simulation<'g> {
             cells: Kernel::new(device, include_bytes!("shaders/precompiled/cells.comp.spv"))?,
             neighbours: Kernel::new(device, include_bytes!("shaders/precompiled/neighbours.comp.spv"))?,
             advance: Kernel::new(device, include_bytes!("shaders/precompiled/move.comp.spv"))?,
-            sort: (sort, scratch(gpu, sort_size)?),
+            sort: (sort, gpu.allocate(sort_size)?),
             search: gpu.plan(SearchConfig::lower_bound(ElementType::U32))?,
-            scan: (scan, scratch(gpu, scan_size)?),
-            select: (select, scratch(gpu, select_size)?),
+            scan: (scan, gpu.allocate(scan_size)?),
+            select: (select, gpu.allocate(select_size)?),
             positions: [words(2 * particles)?, words(2 * particles)?],
             velocities: [words(2 * particles)?, words(2 * particles)?],
             keys: words(particles)?,
@@ -150,14 +142,14 @@ impl<'g> Simulation<'g> {
         let all = GpuBuffer::addresses;
         let count = Count::Direct(self.count.into());
         let (sort, scan, select) = (&self.sort.0, &self.scan.0, &self.select.0);
-        let sorted = SortBuffers::new(all(&self.keys), range(&self.sort.1)).values(all(&self.order));
+        let sorted = SortBuffers::new(all(&self.keys), self.sort.1.range()).values(all(&self.order));
         let searched = SearchBuffers::new(all(&self.keys), all(&self.numbers), all(&self.starts));
-        let scanned = ScanBuffers::new(all(&self.counts), all(&self.offsets), range(&self.scan.1));
+        let scanned = ScanBuffers::new(all(&self.counts), all(&self.offsets), self.scan.1.range());
         let crowded = SelectBuffers::new(
             all(&self.counts),
             Default::default(),
             all(&self.crowded_count),
-            range(&self.select.1),
+            self.select.1.range(),
         )
         .indices(all(&self.crowded))
         .operands(Operands::host(&[CROWDED])?);
