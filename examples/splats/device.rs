@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_void};
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow};
 use subsweep::ash::{self, vk};
 use subsweep::device::DeviceRequirements;
 
@@ -191,26 +191,16 @@ fn choose(instance: &ash::Instance, name: Option<&str>) -> Result<Candidate> {
             Err(error) => refusals.push(error.to_string()),
         }
     }
-    let Some(name) = name else {
-        let best = candidates.into_iter().min_by_key(|candidate| candidate.rank);
-        return best.with_context(|| format!("no suitable device: {}", refusals.join("; ")));
-    };
     let found: Vec<_> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
-    let mut matching: Vec<_> =
-        candidates.into_iter().filter(|candidate| candidate.name.to_lowercase().contains(name)).collect();
-    matching.sort_by_key(|candidate| candidate.rank);
-    match matching.into_iter().next() {
-        Some(candidate) => Ok(candidate),
-        None => {
-            let suitable = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-            let lacking = if refusals.is_empty() {
-                String::new()
-            } else {
-                format!("; not suitable: {}", refusals.join("; "))
-            };
-            bail!("no suitable device is called {name:?}; there are: {suitable}{lacking}")
-        }
-    }
+    candidates.sort_by_key(|candidate| candidate.rank);
+    let is_wanted = |one: &Candidate| name.is_none_or(|name| one.name.to_lowercase().contains(name));
+    candidates.into_iter().find(is_wanted).with_context(|| {
+        let refusals = refusals.join("; ");
+        let Some(name) = name else { return format!("no suitable device: {refusals}") };
+        let suitable = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+        let lacking = if refusals.is_empty() { refusals } else { format!("; not suitable: {refusals}") };
+        format!("no suitable device is called {name:?}; there are: {suitable}{lacking}")
+    })
 }
 
 /// Checks whether a device is suitable, and ranks it.

@@ -202,8 +202,12 @@ impl<'g> Renderer<'g> {
             count: self.splat_count,
             draw: slot.draw.range.address,
         };
+        let workgroup_count = self.splat_count.div_ceil(Self::WORKGROUP_SIZE);
         // SAFETY: the commands are being recorded, and the memory is as large as the count.
-        unsafe { self.dispatch(commands, &self.project, &push) };
+        unsafe {
+            self.project.bind(commands, &push);
+            self.gpu.raw.cmd_dispatch(commands, workgroup_count, 1, 1);
+        }
     }
 
     /// Records steps 2 and 3. Returns their last access.
@@ -293,25 +297,6 @@ impl<'g> Renderer<'g> {
                 &[copy],
             );
             self.barrier(commands, Access::TRANSFER_WRITE, Access::HOST_READ);
-        }
-    }
-
-    /// Dispatches an invocation per splat.
-    ///
-    /// # Safety
-    /// `commands` is being recorded, outside of a render pass. `push` is the block of the pipeline's kernel, and its
-    /// addresses are of memory for all splats when the commands execute.
-    unsafe fn dispatch(
-        &self,
-        commands: vk::CommandBuffer,
-        pipeline: &Pipeline<'_>,
-        push: &impl bytemuck::Pod,
-    ) {
-        // SAFETY: as the caller promises.
-        unsafe {
-            pipeline.bind(commands, push);
-            let workgroup_count = self.splat_count.div_ceil(Self::WORKGROUP_SIZE);
-            self.gpu.raw.cmd_dispatch(commands, workgroup_count, 1, 1);
         }
     }
 
