@@ -165,43 +165,34 @@ fn overview(subjects: &[Subject<'_>], topics: &[Topic<'_>]) -> Markup {
         let of_subject = |subject| topic.series.iter().position(|series| series.subject == subject);
         (0..subjects.len()).filter_map(of_subject).collect()
     };
-    html! {
-        h2 { "At a glance" }
-        div class="scroll" role="region" aria-label="The fastest of each kind of work" tabindex="0" {
-            table {
-                thead {
-                    tr {
-                        th scope="col" { "work" }
-                        th scope="col" { "fastest" }
-                        th scope="col" class="number" { "elements" }
-                        th scope="col" class="number" { "elements/s" }
-                        th scope="col" class="number" { "% of copy" }
-                    }
-                }
-                @for (at, topic) in topics.iter().enumerate() {
-                    @let fastest = fastest(topic);
-                    @let (work, parameters) = topic.parts();
-                    tbody {
-                        @for (row, &index) in fastest.iter().enumerate() {
-                            @let series = &topic.series[index];
-                            tr {
-                                @if row == 0 {
-                                    th class="work" scope="rowgroup" rowspan=(fastest.len()) {
-                                        a href={ "#topic-" (at) } { (work) " " (parameters) }
-                                    }
-                                }
-                                td { (series.name) }
-                                @if let Some(point) = series.at(topic.shown_count).or(series.points.last().copied()) {
-                                    td class="number" { (point.element_count) }
-                                    td class="number" { (scaled(point.elements_per_second)) }
-                                    td class="number" { (format!("{:.1}", point.copy_percent)) }
-                                }
-                            }
+    let rows_of_topic = |(at, topic): (usize, &Topic<'_>)| {
+        let fastest = fastest(topic);
+        let (work, parameters) = topic.parts();
+        html! {
+            @for (row, &index) in fastest.iter().enumerate() {
+                @let series = &topic.series[index];
+                tr {
+                    @if row == 0 {
+                        th class="work" scope="rowgroup" rowspan=(fastest.len()) {
+                            a href={ "#topic-" (at) } { (work) " " (parameters) }
                         }
+                    }
+                    td { (series.name) }
+                    @if let Some(point) = series.at(topic.shown_count).or(series.points.last().copied()) {
+                        td class="number" { (point.element_count) }
+                        td class="number" { (scaled(point.elements_per_second)) }
+                        td class="number" { (format!("{:.1}", point.copy_percent)) }
                     }
                 }
             }
         }
+    };
+    let headings =
+        [("work", false), ("fastest", false), ("elements", true), ("elements/s", true), ("% of copy", true)];
+    let groups = topics.iter().enumerate().map(rows_of_topic);
+    html! {
+        h2 { "At a glance" }
+        (table::scrolled(Some("The fastest of each kind of work"), None, &headings, groups))
     }
 }
 
@@ -221,31 +212,26 @@ fn section(at: usize, topic: &Topic<'_>) -> Markup {
 
 /// The failed and unsupported cases.
 fn not_measured(subjects: &[Subject<'_>]) -> Markup {
-    let failed = |device: &DeviceReport| {
-        let cases = device.verified.iter().filter(|case| case.outcome != "pass");
-        cases.cloned().collect::<Vec<_>>()
-    };
-    let failed: Vec<_> = subjects.iter().map(|subject| (subject, failed(subject.device))).collect();
-    html! {
-        @if failed.iter().any(|(_, cases)| !cases.is_empty()) {
-            h2 { "Wrong or not supported" }
-            div class="scroll" role="region" aria-label="Cases that were wrong or are not supported" tabindex="0" {
-                table {
-                    thead { tr { th scope="col" { "case" } th scope="col" { "device" } th scope="col" { "outcome" } th scope="col" { "reason" } } }
-                    tbody {
-                        @for (subject, cases) in &failed {
-                            @for case in cases {
-                                tr {
-                                    th scope="row" { (case.id) }
-                                    td { (subject.name) }
-                                    td { @if case.outcome == "fail" { strong { "WRONG" } } @else { (case.outcome) } }
-                                    td class="words" { (case.reason.as_deref().unwrap_or_default()) }
-                                }
-                            }
-                        }
-                    }
-                }
+    let cases = subjects.iter().flat_map(|subject| {
+        let verified = subject.device.verified.iter();
+        verified.filter(|case| case.outcome != "pass").map(move |case| (subject, case))
+    });
+    let failed: Vec<_> = cases.collect();
+    let headings = ["case", "device", "outcome", "reason"].map(|name| (name, false));
+    let rows = html! {
+        @for (subject, case) in &failed {
+            tr {
+                th scope="row" { (case.id) }
+                td { (subject.name) }
+                td { @if case.outcome == "fail" { strong { "WRONG" } } @else { (case.outcome) } }
+                td class="words" { (case.reason.as_deref().unwrap_or_default()) }
             }
+        }
+    };
+    html! {
+        @if !failed.is_empty() {
+            h2 { "Wrong or not supported" }
+            (table::scrolled(Some("Cases that were wrong or are not supported"), None, &headings, [rows]))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The table of a topic: a row per measurement.
+//! Tables: the box and the headings of all, and the table of a topic, a row per measurement.
 
 use maud::{Markup, html};
 
@@ -6,31 +6,51 @@ use super::topics::{Series, Topic};
 use crate::harness::report::Measurement;
 use crate::harness::units::{duration, scaled};
 
-/// The table, initially collapsed.
+/// The name of a column, and whether its cells are numbers.
+pub type Heading<'n> = (&'n str, bool);
+
+/// A table that scrolls in a box of its own, which the keyboard reaches if it has a label. Each of `groups` has rows.
+pub fn scrolled(
+    label: Option<&str>,
+    caption: Option<&str>,
+    headings: &[Heading<'_>],
+    groups: impl IntoIterator<Item = Markup>,
+) -> Markup {
+    html! {
+        div class="scroll" role=[label.map(|_| "region")] aria-label=[label] tabindex=[label.map(|_| "0")] {
+            table {
+                @if let Some(caption) = caption { caption { (caption) } }
+                thead {
+                    tr {
+                        @for (name, is_number) in headings {
+                            th scope="col" class=[is_number.then_some("number")] { (name) }
+                        }
+                    }
+                }
+                @for rows in groups { tbody { (rows) } }
+            }
+        }
+    }
+}
+
+/// The table of a topic, initially collapsed.
 pub fn table(topic: &Topic<'_>) -> Markup {
     let count: usize = topic.series.iter().map(|series| series.points.len()).sum();
     let has_look_back =
         topic.series.iter().flat_map(|series| &series.points).any(|point| point.look_back.is_some());
+    let mut headings = vec![("algorithm", false)];
+    headings.extend(COLUMNS.map(|(name, _)| (name, true)));
+    headings.extend(has_look_back.then_some(("look-back", false)));
+    headings.push(("policy", false));
+    let rows = html! {
+        @for series in &topic.series {
+            @for point in &series.points { (row(series, point, has_look_back)) }
+        }
+    };
     html! {
         details {
             summary { "Table: " (count) @if count == 1 { " measurement" } @else { " measurements" } }
-            div class="scroll" role="region" aria-label={ "Measurements of " (topic.name) } tabindex="0" {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "algorithm" }
-                            @for (name, _) in COLUMNS { th scope="col" class="number" { (name) } }
-                            @if has_look_back { th scope="col" { "look-back" } }
-                            th scope="col" { "policy" }
-                        }
-                    }
-                    tbody {
-                        @for series in &topic.series {
-                            @for point in &series.points { (row(series, point, has_look_back)) }
-                        }
-                    }
-                }
-            }
+            (scrolled(Some(&format!("Measurements of {}", topic.name)), None, &headings, [rows]))
         }
     }
 }

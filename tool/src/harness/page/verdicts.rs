@@ -4,6 +4,7 @@ use maud::{Markup, html};
 
 use super::super::comparison::{CaseComparison, Comparison, Side, Verdict};
 use super::super::units::{duration, interval};
+use super::table::scrolled;
 
 /// Differences, verdicts by group and, collapsed, by case.
 pub fn verdicts(comparisons: &[Comparison]) -> Markup {
@@ -55,86 +56,58 @@ fn side(side: &Side) -> Markup {
 }
 
 fn differences(comparison: &Comparison) -> Markup {
-    html! {
-        @if comparison.differences.is_empty() {
-            p { "The same device, driver, machine, build, policies and samples." }
-        } @else {
-            div class="scroll" {
-                table {
-                    caption { "What they differ in" }
-                    thead { tr { th scope="col" { "" } th scope="col" { "base" } th scope="col" { "new" } } }
-                    tbody {
-                        @for difference in &comparison.differences {
-                            tr {
-                                th scope="row" { (difference.what) }
-                                td class="words" { (difference.base) }
-                                td class="words" { (difference.new) }
-                            }
-                        }
-                    }
-                }
+    if comparison.differences.is_empty() {
+        return html! { p { "The same device, driver, machine, build, policies and samples." } };
+    }
+    let rows = html! {
+        @for difference in &comparison.differences {
+            tr {
+                th scope="row" { (difference.what) }
+                td class="words" { (difference.base) }
+                td class="words" { (difference.new) }
             }
         }
-    }
+    };
+    let headings = ["", "base", "new"].map(|name| (name, false));
+    scrolled(None, Some("What they differ in"), &headings, [rows])
 }
 
 fn groups(comparison: &Comparison) -> Markup {
-    html! {
-        div class="scroll" {
-            table {
-                caption { "Verdicts" }
-                thead {
-                    tr {
-                        th scope="col" { "group" }
-                        @for verdict in Verdict::ALL { th scope="col" class="number" { (verdict.name()) } }
-                        th scope="col" class="number" { "geometric mean" }
-                        th scope="col" class="number" { "95 % interval" }
-                        th scope="col" { "verdict" }
-                    }
-                }
-                tbody {
-                    @for group in comparison.rows() {
-                        tr {
-                            th scope="row" { (group.name) }
-                            @for verdict in Verdict::ALL { td class="number" { (group.verdicts.get(&verdict).unwrap_or(&0)) } }
-                            td class="number" { (format!("{:.3}", group.geometric_mean_ratio)) }
-                            td class="number" { (interval(group.ratio_interval)) }
-                            td class=(group.verdict.name().to_lowercase()) { (group.verdict.name()) }
-                        }
-                    }
-                }
+    let mut headings = vec![("group", false)];
+    headings.extend(Verdict::ALL.map(|verdict| (verdict.name(), true)));
+    headings.extend([("geometric mean", true), ("95 % interval", true), ("verdict", false)]);
+    let rows = html! {
+        @for group in comparison.rows() {
+            tr {
+                th scope="row" { (group.name) }
+                @for verdict in Verdict::ALL { td class="number" { (group.verdicts.get(&verdict).unwrap_or(&0)) } }
+                td class="number" { (format!("{:.3}", group.geometric_mean_ratio)) }
+                td class="number" { (interval(group.ratio_interval)) }
+                td class=(group.verdict.name().to_lowercase()) { (group.verdict.name()) }
             }
         }
-    }
+    };
+    scrolled(None, Some("Verdicts"), &headings, [rows])
 }
 
 fn cases(cases: &[CaseComparison]) -> Markup {
+    let headings = ["case", "base", "new", "ratio", "95 % interval", "verdict"].map(|name| (name, false));
+    let rows = html! {
+        @for case in cases {
+            tr {
+                th scope="row" class="work" { (case.id) }
+                td class="number" { (duration(case.base_ns)) }
+                td class="number" { (duration(case.new_ns)) }
+                td class="number" { (format!("{:.3}", case.ratio)) }
+                td class="number" { (interval(case.ratio_interval)) }
+                td class=(case.verdict.name().to_lowercase()) { (case.verdict.name()) }
+            }
+        }
+    };
     html! {
         details {
             summary { "Every case" }
-            div class="scroll" {
-                table {
-                    thead {
-                        tr {
-                            @for name in ["case", "base", "new", "ratio", "95 % interval", "verdict"] {
-                                th scope="col" { (name) }
-                            }
-                        }
-                    }
-                    tbody {
-                        @for case in cases {
-                            tr {
-                                th scope="row" class="work" { (case.id) }
-                                td class="number" { (duration(case.base_ns)) }
-                                td class="number" { (duration(case.new_ns)) }
-                                td class="number" { (format!("{:.3}", case.ratio)) }
-                                td class="number" { (interval(case.ratio_interval)) }
-                                td class=(case.verdict.name().to_lowercase()) { (case.verdict.name()) }
-                            }
-                        }
-                    }
-                }
-            }
+            (scrolled(None, None, &headings, [rows]))
         }
     }
 }
