@@ -43,6 +43,8 @@ impl FunctionModule {
 impl Functions {
     const TRANSFORMS: u32 = 1;
     const STORES: u32 = 2;
+    /// Name of the argument that functions read besides.
+    pub(super) const DATA: &str = "functions_data";
 
     /// Maximum size of an element that kernels combine, 32-bit words.
     pub const MAX_COMBINED_WORDS: u32 = 16;
@@ -137,7 +139,7 @@ impl Functions {
             return Err(Error::Unsupported { reason });
         }
         let size = functions.map_or(0, |functions| data.size.max(u64::from(functions.data_words) * 4));
-        table.read("functions_data", data, size)
+        table.read(Self::DATA, data, size)
     }
 
     /// The module in place of `model`. Fails unless there is one with its interface, which takes as long as reading it.

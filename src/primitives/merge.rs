@@ -261,10 +261,6 @@ impl Buffers<Merge> for MergeBuffers {
         Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.scratch_if(count.first.is_indirect() || count.second.is_indirect(), &mut self.scratch)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }
 
 /// Words of values and elements that an invocation copies: `Workarounds::LOOPS_END_AT_65535` is of all its loops, and half is

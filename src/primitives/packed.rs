@@ -10,7 +10,7 @@
 //! takes of memory and commands is said once, at [`Plan::cmd_record`].
 
 use super::arguments::{Argument, Arguments, Memory, Role};
-use super::plan::{Buffers, Counts, Max, Plan, Primitive, Recordable, checked};
+use super::plan::{Buffers, CheckedMemory, Counts, Max, Plan, Primitive, Recordable, checked};
 use super::scan::ScanOperator;
 use super::scratch::{ScratchCursor, ScratchRequirements};
 use super::{Count, ElementType, FloatOrder};
@@ -331,7 +331,8 @@ impl Packing {
         algorithm.allocate(&mut cursor, count.max());
         let (own_size, needed) = (cursor.size, plan.scratch_requirements(count.max()).size);
         let config = plan.config();
-        let (mut unpacked, scratch) = checked::<P>(*buffers, config, count, (needed, true))?;
+        let CheckedMemory { buffers: mut unpacked, scratch, .. } =
+            checked::<P>(*buffers, config, count, (needed, true))?;
         let mut moves: [Option<Move>; Self::MAX_MOVES] = [None; _];
         let (mut next, mut offset) = (0, own_size);
         let mut unpack = |Argument { role, size, packed, .. }: Argument, memory: Memory<'_>| {

@@ -14,6 +14,7 @@ use std::hash::Hash;
 use ash::vk;
 
 use super::arguments::{Argument, Arguments, Checker, Memory};
+use super::functions::Functions;
 use super::packed::Packing;
 use super::scratch::{ScratchArray, ScratchCursor, ScratchRequirements};
 use crate::device::{
@@ -174,12 +175,6 @@ pub trait Buffers<P: Primitive>: Copy + Debug + Default {
         table: &mut Arguments<'_>,
     ) -> Result<()>;
 
-    /// What functions of the caller read besides.
-    #[doc(hidden)]
-    fn read_by_functions(&self) -> AddressRange {
-        AddressRange::NONE
-    }
-
     /// Memory of which nothing is known but that the configuration takes it, to size a recording.
     #[doc(hidden)]
     fn unknown(_: &P::Config) -> Self {
@@ -187,26 +182,36 @@ pub trait Buffers<P: Primitive>: Copy + Debug + Default {
     }
 }
 
-/// Checks the arguments of a recording, whose scratch has so many bytes and may hold unpacked elements; shortens them to what it
-/// accesses. Returns the scratch as well.
+/// Checked memory of a recording, shortened to what it accesses.
+pub(super) struct CheckedMemory<B> {
+    pub(super) buffers: B,
+    pub(super) scratch: BufferRange,
+    /// What functions of the caller read besides.
+    functions_data: AddressRange,
+}
+
+/// Checks the arguments of a recording, whose scratch has so many bytes and may hold unpacked elements.
 pub(super) fn checked<P: Primitive>(
     mut buffers: P::Buffers,
     config: &P::Config,
     mut count: P::Count,
     (scratch_size, has_unpacked): (u64, bool),
-) -> Result<(P::Buffers, BufferRange)> {
-    let (mut checker, mut scratch) = (Checker::default(), BufferRange::NONE);
-    let mut check = |argument, mut memory: Memory<'_>| {
+) -> Result<CheckedMemory<P::Buffers>> {
+    let (mut checker, mut scratch, mut functions_data) =
+        (Checker::default(), BufferRange::NONE, AddressRange::NONE);
+    let mut check = |argument: Argument, mut memory: Memory<'_>| {
         checker.check(argument, &mut memory)?;
-        if let Memory::Buffer(range) = memory {
-            scratch = *range;
+        match memory {
+            Memory::Buffer(range) => scratch = *range,
+            Memory::Addresses(range) if argument.name == Functions::DATA => functions_data = *range,
+            Memory::Addresses(_) => {}
         }
         Ok(())
     };
     let mut table = Arguments::new(scratch_size, has_unpacked, &mut check);
     buffers.arguments(config, &mut count, &mut table)?;
     checker.check_disjoint()?;
-    Ok((buffers, scratch))
+    Ok(CheckedMemory { buffers, scratch, functions_data })
 }
 
 /// Maximum counts of a primitive.
@@ -283,10 +288,11 @@ impl<P: Primitive, A: Algorithm<P>> Recordable<P> for A {
     ) -> Result<()> {
         let mut cursor = ScratchCursor::default();
         let layout = self.layout(&mut cursor, count.max());
-        let (buffers, _) = checked::<P>(*buffers, config, count, (cursor.size, false))?;
+        let CheckedMemory { buffers, functions_data, .. } =
+            checked::<P>(*buffers, config, count, (cursor.size, false))?;
         let given = Checked { buffers: &buffers, layout: &layout, count };
         recorder.plan(P::LABEL, |recorder| {
-            recorder.functions_data(buffers.read_by_functions());
+            recorder.functions_data(functions_data);
             self.record(recorder, given)
         })
     }

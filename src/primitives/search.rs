@@ -260,10 +260,6 @@ impl Buffers<Search> for SearchBuffers {
         Functions::read_data(config.functions, &mut self.functions_data, table)?;
         table.scratch_if(count.second.is_indirect(), &mut self.scratch)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }
 
 /// Policy of a search. A tile is `workgroup_size * items_per_invocation` needles.

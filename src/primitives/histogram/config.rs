@@ -224,8 +224,4 @@ impl Buffers<Histogram> for HistogramBuffers {
         table.write("counts", &mut self.counts, config.counts_size())?;
         table.scratch_if(count.is_indirect(), &mut self.scratch)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }

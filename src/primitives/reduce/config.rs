@@ -549,8 +549,4 @@ impl Buffers<Reduce> for ReduceBuffers {
         table.write("run_count", &mut self.run_count, size_if(key_size > 0, 4))?;
         table.scratch(&mut self.scratch)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }

@@ -664,10 +664,6 @@ impl Buffers<Scan> for ScanBuffers {
         table.scratch(&mut self.scratch)
     }
 
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
-
     fn unknown(config: &ScanConfig) -> Self {
         let initial = if config.has_initial {
             InitialValue::Device(AddressRange::NONE)

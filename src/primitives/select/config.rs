@@ -613,10 +613,6 @@ impl Buffers<Select> for SelectBuffers {
         table.scratch(&mut self.scratch)
     }
 
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
-
     fn unknown(config: &SelectConfig) -> Self {
         let has_operands = config.operand_count() > 0;
         let operands = if has_operands { Operands::Device(AddressRange::NONE) } else { Operands::None };

@@ -550,10 +550,6 @@ impl Buffers<Sort> for SortBuffers {
     fn arguments(&mut self, config: &SortConfig, count: &mut Count, table: &mut Arguments<'_>) -> Result<()> {
         self.rows(config, count, table, Role::Write)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }
 
 impl SortBuffers {

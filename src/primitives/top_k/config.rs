@@ -316,8 +316,4 @@ impl Buffers<TopK> for TopKBuffers {
         table.write("destination_values", &mut self.destination_values, values_size(config.k))?;
         table.scratch(&mut self.scratch)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }

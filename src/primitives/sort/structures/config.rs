@@ -202,10 +202,6 @@ impl Buffers<StructureSort> for StructureSortBuffers {
         Functions::read_data(functions, &mut self.functions_data, table)?;
         table.scratch(&mut self.scratch)
     }
-
-    fn read_by_functions(&self) -> AddressRange {
-        self.functions_data
-    }
 }
 
 /// Policy of a structure sort: the tiles of the kernel that makes keys, or by a function of the caller of the merges. The sorts
