@@ -321,6 +321,11 @@ pub(crate) fn in_range(what: &'static str, value: u32, range: std::ops::RangeInc
     Err(Error::OutOfRange { what, value: value.into(), min: min.into(), max: max.into() })
 }
 
+/// Refuses with `reason` what is not supported.
+pub(crate) fn refuse_if(is_unsupported: bool, reason: &'static str) -> Result<()> {
+    if is_unsupported { Err(Error::Unsupported { reason }) } else { Ok(()) }
+}
+
 /// Checks that there are at most `max` elements, as `what` imposes.
 pub(crate) fn at_most(count: u64, max: u64, what: &'static str) -> Result<()> {
     if count <= max { Ok(()) } else { Err(Error::TooManyElements { count, max, what }) }

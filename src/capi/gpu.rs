@@ -88,14 +88,10 @@ pub unsafe extern "C" fn subsweep_gpu_sort(
     let sort = |gpu: &Gpu, info: &SubsweepSortPlanCreateInfo| {
         // SAFETY: as the caller promises.
         let config = unsafe { sort_config(info, Some(gpu.capabilities())) }?;
-        if config.is_computed() {
-            let reason = "arrays are sorted without functions; record a plan of subsweep_sort_plan_create";
-            return Err(Error::Unsupported { reason }.into());
-        }
-        if config.value_size() == 0 && !values.is_null() {
-            let reason = "a sort of keys alone has no values; see SUBSWEEP_SORT_VALUES_...";
-            return Err(Error::Unsupported { reason }.into());
-        }
+        let reason = "arrays are sorted without functions; record a plan of subsweep_sort_plan_create";
+        refuse_if(config.is_computed(), reason)?;
+        let reason = "a sort of keys alone has no values; see SUBSWEEP_SORT_VALUES_...";
+        refuse_if(config.value_size() == 0 && !values.is_null(), reason)?;
         let keys = array(keys, "keys", count, config.key_size(), config.key_size())?;
         let values = array(values, "values", count, config.value_size(), 4)?;
         let range = |bytes: *mut [u8]| AddressRange::new(bytes.addr() as u64, bytes.len() as u64);

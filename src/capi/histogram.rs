@@ -99,10 +99,8 @@ pub unsafe extern "C" fn subsweep_histogram_even_edges(
         let edges = NonNull::new(edges.cast::<u8>()).ok_or(Failure::Null("edges"))?;
         let element = self::element_type("element_type", element_type)?;
         let words = edge_words(element, &even_edges(element, bin_count, [low, high])?)?;
-        if words.len() as u64 != (u64::from(bin_count) + 1) * u64::from(element.words()) {
-            let reason = "a bin of the range has no numbers of the type; narrow the range";
-            return Err(Error::Unsupported { reason }.into());
-        }
+        let reason = "a bin of the range has no numbers of the type; narrow the range";
+        refuse_if(words.len() as u64 != (u64::from(bin_count) + 1) * u64::from(element.words()), reason)?;
         // SAFETY: as the caller promises.
         unsafe { edges.as_ptr().copy_from_nonoverlapping(words.as_ptr().cast(), size_of_val(&words[..])) };
         Ok(())

@@ -59,7 +59,7 @@ use boundary::{Result, borrow, buffers, options, result, text, value, versioned}
 use vulkan::{VkBool32, VkCommandBuffer, VkResult};
 
 use crate::device::Device;
-use crate::error::Error;
+use crate::error::{Error, refuse_if};
 use crate::primitives::{FloatOrder, Plan};
 
 /// The thread rules of the header require `Send + Sync` behind each pointer.

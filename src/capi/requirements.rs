@@ -9,7 +9,7 @@ use super::result::Failure;
 use super::types::flags;
 use super::vulkan::{PFN_vkGetInstanceProcAddr, VkDeviceCreateInfo, VkInstance, VkPhysicalDevice, VkResult};
 use crate::device::{DeviceRequirements, EnabledFeatures, FeatureChain};
-use crate::error::Error;
+use crate::error::refuse_if;
 
 /// Features and extensions that a device is created with: several of SUBSWEEP_FEATURE_..._BIT, or 0.
 pub type SubsweepFeatureFlags = u32;
@@ -266,11 +266,9 @@ pub unsafe extern "C" fn subsweep_requirements_merge_features(
         let requirements = unsafe { borrow_mut(requirements, "requirements") }?;
         // SAFETY: as the caller promises.
         let info = unsafe { borrow_mut(info, "info") }?;
+        let reason = "info holds what an earlier merge has put there: fill it anew";
         // SAFETY: as the caller promises.
-        if unsafe { requirements.is_merged_into(info) } {
-            let reason = "info holds what an earlier merge has put there: fill it anew";
-            return Err(Error::Unsupported { reason }.into());
-        }
+        refuse_if(unsafe { requirements.is_merged_into(info) }, reason)?;
         requirements.chain = requirements.found.features();
         // SAFETY: as the caller promises; the chain holds none of the requirements' own structures.
         let merged = unsafe { requirements.chain.merge_into(*info) };

@@ -26,6 +26,7 @@ pub use mpi;
 pub use scan::{ScanSlice, ScanTimes};
 pub use sort::{Indices, SortTraffic};
 
+use crate::error::refuse_if;
 use crate::headless::{Gpu, StreamError};
 use crate::{ElementType, Error};
 
@@ -125,12 +126,8 @@ impl<'a> Cluster<'a> {
 
 /// Fails for elements of 8 and 16 bits, which ranks do not exchange.
 fn check_unpacked(element: impl Into<Option<ElementType>>) -> Result<(), Error> {
-    match element.into() {
-        Some(element) if element.is_packed() => Err(Error::Unsupported {
-            reason: "ranks take types of 32 and 64 bits; convert the elements first",
-        }),
-        _ => Ok(()),
-    }
+    let reason = "ranks take types of 32 and 64 bits; convert the elements first";
+    refuse_if(element.into().is_some_and(ElementType::is_packed), reason)
 }
 
 /// The lowest rank that has failed, on every rank; `None` if none has. Collective.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::ranks::{RankRows, Ranks, open_rows};
 use super::reduce::Rows;
 use super::{Cluster, ClusterError, check_unpacked};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::headless::{Backward, GpuBuffer, ScanInputs, ScanStream, StreamError};
 use crate::primitives::Number;
 use crate::scan::{ScanConfig, SegmentsBy};
@@ -213,23 +213,16 @@ impl Cluster<'_> {
 }
 
 fn check(config: &ScanConfig, slice: &ScanSlice<'_>) -> Result<(), StreamError> {
-    let unsupported = |reason| Err(Error::Unsupported { reason }.into());
     let begins = slice.segments.unwrap_or_default();
-    if config.built_in_operator().is_none() {
-        return unsupported(
-            "elements of a caller's functions are scanned over ranks by Cluster::scan_buffers alone",
-        );
-    }
+    let reason = "elements of a caller's functions are scanned over ranks by Cluster::scan_buffers alone";
+    refuse_if(config.built_in_operator().is_none(), reason)?;
     check_unpacked(config.element_type())?;
-    if config.is_monotone() {
-        return unsupported("results over ranks are not monotone: scan them by ScanOperator::Max");
-    }
-    if config.segments_by().is_some_and(|by| by != SegmentsBy::Offsets) {
-        return unsupported("the segments of a stream are offsets");
-    }
-    if config.segments_by().is_none() && slice.segments.is_some() {
-        return unsupported("segments are given to a scan without them");
-    }
+    let reason = "results over ranks are not monotone: scan them by ScanOperator::Max";
+    refuse_if(config.is_monotone(), reason)?;
+    let is_by_others = config.segments_by().is_some_and(|by| by != SegmentsBy::Offsets);
+    refuse_if(is_by_others, "the segments of a stream are offsets")?;
+    let has_others = config.segments_by().is_none() && slice.segments.is_some();
+    refuse_if(has_others, "segments are given to a scan without them")?;
     if let Some(pair) = begins.windows(2).find(|pair| pair[0] > pair[1]) {
         return Err(StreamError::SegmentOrder { begin: pair[1], last: pair[0] });
     }

@@ -9,7 +9,7 @@ use mpi::collective::{CommunicatorCollectives, SystemOperation};
 use super::exchange::{Array, exchange};
 use super::splitters::{Counts, SortedKeys};
 use super::{Cluster, ClusterError, check_unpacked};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::headless::{GpuBuffer, KeyOrder, merge_parts, zeroed};
 use crate::primitives::Number;
 use crate::sort::{SortConfig, ValueSize};
@@ -73,9 +73,8 @@ impl Cluster<'_> {
         keys: &mut [u32],
         values: &mut [u32],
     ) -> Result<SortTraffic, ClusterError> {
-        let indices = Err(Error::Unsupported { reason: "Cluster::sort_with_indices makes indices" });
-        let unpacked = check_unpacked(config.key_type());
-        self.agree(if config.begins_as_indices() { indices } else { unpacked })?;
+        let indices = refuse_if(config.begins_as_indices(), "Cluster::sort_with_indices makes indices");
+        self.agree(indices.and_then(|()| check_unpacked(config.key_type())))?;
         let config = config.with_keys();
         let start = Instant::now();
         let sorted = self
@@ -100,9 +99,7 @@ impl Cluster<'_> {
         let config = config.with_keys();
         let start = Instant::now();
         let mut sort = || -> Result<_> {
-            if !config.begins_as_indices() {
-                return Err(Error::Unsupported { reason: "Cluster::sort_with_indices takes an argsort" });
-            }
+            refuse_if(!config.begins_as_indices(), "Cluster::sort_with_indices takes an argsort")?;
             check_unpacked(config.key_type())?;
             let mut indices = zeroed::<u32>(keys.len() / key_words(&config))?;
             self.gpu.prepare_sort(config, cast_slice_mut(keys), cast_slice_mut(&mut indices))?.run()?;
@@ -137,9 +134,8 @@ impl Cluster<'_> {
         mut values: Option<&mut GpuBuffer>,
         count: u64,
     ) -> Result<SortTraffic, ClusterError> {
-        let indices = Err(Error::Unsupported { reason: "Cluster::sort_with_indices makes indices" });
-        let unpacked = check_unpacked(config.key_type());
-        self.agree(if config.begins_as_indices() { indices } else { unpacked })?;
+        let indices = refuse_if(config.begins_as_indices(), "Cluster::sort_with_indices makes indices");
+        self.agree(indices.and_then(|()| check_unpacked(config.key_type())))?;
         let config = config.with_keys();
         let start = Instant::now();
         let mut read = || -> Result<_> {

@@ -2,7 +2,9 @@
 
 use super::slices::{result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, refuse_if};
 use crate::gather::{GatherBuffers, GatherConfig};
 use crate::primitives::Number;
 
@@ -14,11 +16,8 @@ impl Gpu {
     /// [`Error::Unsupported`] if an element is not a whole number of values, [`Error::OutOfHostMemory`], and the errors
     /// of [`Self::gather_bytes`].
     pub fn gather<N: Number>(&self, config: GatherConfig, source: &[N], indices: &[u32]) -> Result<Vec<N>> {
-        if !config.element_size().is_multiple_of(size_of::<N>() as u64) {
-            return Err(Error::Unsupported {
-                reason: "an element is a whole number of values, and the configuration's element is not",
-            });
-        }
+        let reason = "an element is a whole number of values, and the configuration's element is not";
+        refuse_if(!config.element_size().is_multiple_of(size_of::<N>() as u64), reason)?;
         let values_per_element = (config.element_size() / size_of::<N>() as u64) as usize;
         let mut values = zeroed(indices.len().saturating_mul(values_per_element))?;
         let (source, result) = (bytemuck::cast_slice(source), bytemuck::cast_slice_mut(&mut values));

@@ -2,7 +2,7 @@
 
 use super::slices::{check_type, result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::histogram::{HistogramBuffers, HistogramConfig, edge_words};
 use crate::primitives::{ElementType, Number};
 
@@ -37,11 +37,8 @@ impl Gpu {
         edges: &[f64],
     ) -> Result<Vec<W>> {
         check_type::<N>(config.element_type())?;
-        if ![ElementType::U32, ElementType::I32].contains(&W::TYPE) {
-            return Err(Error::Unsupported {
-                reason: "weights are u32 or i32: sums of floats depend on their order",
-            });
-        }
+        let reason = "weights are u32 or i32: sums of floats depend on their order";
+        refuse_if(![ElementType::U32, ElementType::I32].contains(&W::TYPE), reason)?;
         config.check(self.capabilities())?;
         let mut counts: Vec<W> = zeroed((config.counts_size() / 4) as usize)?;
         let [values, weights] = [bytemuck::cast_slice(values), bytemuck::cast_slice(weights)];
@@ -66,11 +63,7 @@ impl Gpu {
         edges: &[f64],
         data: &[u8],
     ) -> Result<Vec<u32>> {
-        if !config.is_computed() {
-            return Err(Error::Unsupported {
-                reason: "Gpu::histogram_computed takes a computed configuration",
-            });
-        }
+        refuse_if(!config.is_computed(), "Gpu::histogram_computed takes a computed configuration")?;
         config.check(self.capabilities())?;
         let mut counts = zeroed((config.counts_size() / 4) as usize)?;
         let [elements, weights] = [bytemuck::cast_slice(elements), bytemuck::cast_slice(weights)];

@@ -2,7 +2,7 @@
 
 use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared, numbers};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::primitives::{ElementType, FloatOrder, Number};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
 
@@ -54,11 +54,9 @@ impl Gpu {
         values: &[N],
         offsets: &[u32],
     ) -> Result<Vec<R>> {
-        if config.is_index() || config.reduced_runs().is_some_and(|runs| runs.key_size() > 0) {
-            return Err(Error::Unsupported {
-                reason: "results are rows: reduce_to_index returns indices, and reduce_by_key the results of keys",
-            });
-        }
+        let reason =
+            "results are rows: reduce_to_index returns indices, and reduce_by_key the results of keys";
+        refuse_if(config.is_index() || has_keys(&config), reason)?;
         check_type::<R>(config.result_type())?;
         let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(offsets))?;
         numbers(&reduced.results)
@@ -71,11 +69,8 @@ impl Gpu {
     /// # Errors
     /// [`Error::Unsupported`] for another configuration, and the errors of [`Self::reduce_segments`].
     pub fn reduce_to_index<N: Number>(&self, config: ReduceConfig, values: &[N]) -> Result<Vec<u32>> {
-        if !config.is_index() {
-            return Err(Error::Unsupported {
-                reason: "results are no indices; make the configuration by argmin, argmax or argminmax",
-            });
-        }
+        let reason = "results are no indices; make the configuration by argmin, argmax or argminmax";
+        refuse_if(!config.is_index(), reason)?;
         numbers(&self.reduce_checked(config, values, &[])?.results)
     }
 
@@ -91,11 +86,9 @@ impl Gpu {
         values: &[N],
     ) -> Result<(Vec<K>, Vec<N>)> {
         let of_type = FloatOrder::ALL.map(|order| Some(ReduceRuns::keys_in(K::TYPE, order)));
-        if !of_type.contains(&config.reduced_runs()) {
-            return Err(Error::Unsupported {
-                reason: "the keys are not of the configuration's type; make it with ReduceRuns::keys of their type",
-            });
-        }
+        let reason =
+            "the keys are not of the configuration's type; make it with ReduceRuns::keys of their type";
+        refuse_if(!of_type.contains(&config.reduced_runs()), reason)?;
         check_type::<N>(config.result_type())?;
         let reduced = self.reduce_checked(config, values, bytemuck::cast_slice(keys))?;
         Ok((numbers(&reduced.unique_keys)?, numbers(&reduced.results)?))
@@ -116,11 +109,8 @@ impl Gpu {
         offsets: &[u32],
         data: &[u8],
     ) -> Result<Vec<u32>> {
-        if config.element_type().is_some() || config.reduced_runs().is_some_and(|runs| runs.key_size() > 0) {
-            return Err(Error::Unsupported {
-                reason: "Gpu::reduce_computed takes a ReduceConfig::custom, without runs of keys",
-            });
-        }
+        let reason = "Gpu::reduce_computed takes a ReduceConfig::custom, without runs of keys";
+        refuse_if(config.element_type().is_some() || has_keys(&config), reason)?;
         let mut reduced = ReducedBytes::default();
         let elements = bytemuck::cast_slice(elements);
         self.prepare_reduction(config, elements, bytemuck::cast_slice(offsets), data, &mut reduced)?.run()?;
@@ -198,4 +188,8 @@ impl Gpu {
             Ok(())
         }))
     }
+}
+
+fn has_keys(config: &ReduceConfig) -> bool {
+    config.reduced_runs().is_some_and(|runs| runs.key_size() > 0)
 }

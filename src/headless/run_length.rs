@@ -2,7 +2,7 @@
 
 use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared, numbers};
-use crate::error::{Error, Result, at_most};
+use crate::error::{Error, Result, at_most, refuse_if};
 use crate::primitives::Number;
 use crate::run_length::{RunLengthBuffers, RunLengthConfig};
 
@@ -69,16 +69,10 @@ impl Gpu {
         elements: &'a [u8],
         runs: &'a mut RunLengths,
     ) -> Result<Prepared<'a>> {
-        if config.is_decoding() {
-            return Err(Error::Unsupported {
-                reason: "the configuration decodes runs; make one that encodes",
-            });
-        }
-        if config.index_size() > 4 {
-            return Err(Error::Unsupported {
-                reason: "runs on slices have counts of 32 bits; record a plan with large counts, or leave them out",
-            });
-        }
+        refuse_if(config.is_decoding(), "the configuration decodes runs; make one that encodes")?;
+        let reason =
+            "runs on slices have counts of 32 bits; record a plan with large counts, or leave them out";
+        refuse_if(config.index_size() > 4, reason)?;
         let count = row_count(elements, config.element_size(), config.element_size().min(4))?;
         let inputs = [("elements", elements)];
         let slices = self.slices(self.declared(config)?, RunLengthBuffers::default(), count, &inputs)?;
@@ -108,11 +102,7 @@ impl Gpu {
         counts: &'a [u32],
         elements: &'a mut Vec<u8>,
     ) -> Result<Prepared<'a>> {
-        if !config.is_decoding() {
-            return Err(Error::Unsupported {
-                reason: "the configuration encodes runs; make one that decodes",
-            });
-        }
+        refuse_if(!config.is_decoding(), "the configuration encodes runs; make one that decodes")?;
         let run_count = counts.len() as u64;
         if config.has_values() {
             let value_count = row_count(values, config.element_size(), config.element_size().min(4))?;

@@ -4,7 +4,7 @@ use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared};
 #[cfg(feature = "mpi")]
 use super::{GpuBuffer, scratch_range};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
 
@@ -62,7 +62,7 @@ impl Gpu {
     /// compute as well. `data` is what they read besides, whole words.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for a built-in operator, and the errors of [`Self::scan_with`].
+    /// [`Unsupported`](crate::Error::Unsupported) for a built-in operator, and the errors of [`Self::scan_with`].
     ///
     /// # Safety
     /// `data` is what the functions read; addresses in it point to live memory of the device.
@@ -73,9 +73,7 @@ impl Gpu {
         inputs: ScanInputs<'_, u32>,
         data: &[u8],
     ) -> Result<Vec<u32>> {
-        if config.element_type().is_some() {
-            return Err(Error::Unsupported { reason: "Gpu::scan_computed takes a ScanConfig::custom" });
-        }
+        refuse_if(config.element_type().is_some(), "Gpu::scan_computed takes a ScanConfig::custom")?;
         let mut initial = InitialValue::Identity;
         if let Some(row) = inputs.initial {
             (initial, config) = (InitialValue::host(row)?, config.with_initial());
@@ -148,13 +146,9 @@ impl Gpu {
 
 /// Fails for results of another size than the elements.
 pub(super) fn check_in_place(config: &ScanConfig) -> Result<()> {
-    if config.stages().is_some() {
-        let reason = "slices and streams are scanned in place; call scan_computed for functions with transform or store";
-        return Err(Error::Unsupported { reason });
-    }
-    if config.result_size() == config.row_size() {
-        return Ok(());
-    }
+    let reason =
+        "slices and streams are scanned in place; call scan_computed for functions with transform or store";
+    refuse_if(config.stages().is_some(), reason)?;
     let reason = "slices and streams are scanned in place: results of 32 bits are for recordings of the plan";
-    Err(Error::Unsupported { reason })
+    refuse_if(config.result_size() != config.row_size(), reason)
 }

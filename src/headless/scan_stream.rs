@@ -25,7 +25,7 @@ use super::scan::check_in_place;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, lock, scratch_range};
 use crate::device::{Barrier, BufferRange, Pipeline, Recorder};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::primitives::{ElementType, Packing};
 use crate::reading::read_full;
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig, ScanKind, ScanPlan, SegmentsBy};
@@ -176,9 +176,8 @@ impl Gpu {
         mut sink: impl Write + Send,
     ) -> Result<(), StreamError> {
         let ScanStream { initial, carry: row_before, segments, row_count, memory_size, chunk_size } = stream;
-        if segments.is_some() && config.segments_by() != Some(SegmentsBy::Offsets) {
-            return Err(Error::Unsupported { reason: "segments are given to a scan without them" }.into());
-        }
+        let reason = "segments are given to a scan without them";
+        refuse_if(segments.is_some() && config.segments_by() != Some(SegmentsBy::Offsets), reason)?;
         let scan = ChunkedScan::new(self, config, initial, chunk_size, row_count)?;
         let mut begins_of_rows = begins_of_rows(&config, &scan, row_count);
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
@@ -230,10 +229,8 @@ impl ChunkedScan {
     ) -> Result<Self> {
         let length = match config.segments_by() {
             None | Some(SegmentsBy::Offsets) => None,
-            Some(SegmentsBy::FixedSize(_)) if row_count.is_none() => {
-                return Err(Error::Unsupported { reason: "a stream along rows needs row_count" });
-            }
             Some(SegmentsBy::FixedSize(length)) => {
+                refuse_if(row_count.is_none(), "a stream along rows needs row_count")?;
                 in_range("the length of a segment", length, 1..=u32::MAX)?;
                 Some(u64::from(length))
             }

@@ -2,7 +2,7 @@
 
 use super::slices::{check_type, result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::primitives::Number;
 use crate::search::{SearchBuffers, SearchConfig};
 
@@ -54,11 +54,9 @@ impl Gpu {
         data: &[u8],
     ) -> Result<Vec<P>> {
         check_type::<N>(config.element_type())?;
-        if config.position_size() != size_of::<P>() as u64 {
-            let reason =
-                "large counts give positions of 64 bits; call search_large, or record a plan of functions";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason =
+            "large counts give positions of 64 bits; call search_large, or record a plan of functions";
+        refuse_if(config.position_size() != size_of::<P>() as u64, reason)?;
         let keys = keys.map(bytemuck::cast_slice);
         let mut positions = zeroed(keys[1].len() / config.key_size() as usize)?;
         self.prepared_search(config, keys, data, bytemuck::cast_slice_mut(&mut positions))?.run()?;
@@ -95,10 +93,8 @@ impl Gpu {
         let plan = self.declared(config)?;
         if let Some(lengths) = config.row_lengths() {
             let of = |keys, length: u32| row_count(keys, key_size * u64::from(length), key_size);
-            if of(sorted, lengths[0])? != of(needles, lengths[1])? {
-                let reason = "a search along rows takes as many rows of needles as of sorted keys";
-                return Err(Error::Unsupported { reason });
-            }
+            let reason = "a search along rows takes as many rows of needles as of sorted keys";
+            refuse_if(of(sorted, lengths[0])? != of(needles, lengths[1])?, reason)?;
         }
         plan.check_count(counts)?;
         let positions = result_of(positions, config.position_size() * counts.1, "the result")?;

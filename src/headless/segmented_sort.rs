@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::slices::{check_type, row_count};
 use super::sort::{Keys, check_bytes, check_pairs, check_value_size};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::primitives::Number;
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
@@ -63,9 +63,7 @@ impl Gpu {
     ) -> Result<Vec<u32>> {
         let config = config.into();
         check_type::<N>(config.sort().key_type())?;
-        if !config.sort().is_argsort() {
-            return Err(Error::Unsupported { reason: "Gpu::segmented_argsort takes a SortConfig::argsort" });
-        }
+        refuse_if(!config.sort().is_argsort(), "Gpu::segmented_argsort takes a SortConfig::argsort")?;
         let mut indices = zeroed(keys.len())?;
         let keys = Keys::Read(bytemuck::cast_slice(keys));
         let values = bytemuck::cast_slice_mut(&mut indices);
@@ -115,11 +113,10 @@ impl Gpu {
         segments: &'a [u32],
     ) -> Result<Prepared<'a>> {
         let count = check_bytes(config.sort(), keys.bytes(), values)?;
+        let is_odd = !segments.len().is_multiple_of(2);
+        let reason = "ranges are the begins of all segments, then as many ends";
+        refuse_if(config.has_ranges() && is_odd, reason)?;
         let (begins, ends) = match config.has_ranges() {
-            true if !segments.len().is_multiple_of(2) => {
-                let reason = "ranges are the begins of all segments, then as many ends";
-                return Err(Error::Unsupported { reason });
-            }
             true => segments.split_at(segments.len() / 2),
             false => (segments, &[][..]),
         };
@@ -129,11 +126,8 @@ impl Gpu {
         }
         let segment_count = match config.row_length() {
             None => begins.len() as u64,
-            Some(_) if !segments.is_empty() => {
-                let reason = "a sort along rows has the rows as its segments: give none";
-                return Err(Error::Unsupported { reason });
-            }
             Some(length) => {
+                refuse_if(!segments.is_empty(), "a sort along rows has the rows as its segments: give none")?;
                 let key_size = config.sort().key_size();
                 row_count(keys.bytes(), key_size * u64::from(length.max(1)), key_size)?
             }

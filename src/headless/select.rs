@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::slices::row_count;
 use super::{Gpu, Prepared, numbers, zeroed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::primitives::{ElementType, Number};
 use crate::select::{Operands, SelectBuffers, SelectConfig};
 
@@ -191,9 +191,8 @@ impl Gpu {
             }
             Flags::U32(flags) => Cow::Borrowed(bytemuck::cast_slice(flags)),
         };
-        if let Operands::Device(_) = inputs.operands {
-            return Err(Error::Unsupported { reason: "operands of a selection from slices are of the host" });
-        }
+        let is_on_device = matches!(inputs.operands, Operands::Device(_));
+        refuse_if(is_on_device, "operands of a selection from slices are of the host")?;
         let buffers = SelectBuffers::default().operands(inputs.operands);
         let slices = self.slices(plan, buffers, count, &inputs.given(&flags))?;
         Ok(Prepared::new(slices.device_size(), move |_| {

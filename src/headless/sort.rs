@@ -7,7 +7,7 @@ use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
 use super::{GpuBuffer, scratch_range};
 #[cfg(feature = "mpi")]
 use crate::device::BufferRange;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::primitives::{Number, Primitive};
 use crate::sort::{SortBuffers, SortConfig};
 
@@ -64,9 +64,7 @@ impl Gpu {
     /// [`SortConfig::argsort`], and the errors of [`Self::sort_bytes`].
     pub fn argsort<N: Number>(&self, config: SortConfig, keys: &[N]) -> Result<Vec<u32>> {
         check_type::<N>(config.key_type())?;
-        if !config.is_argsort() {
-            return Err(Error::Unsupported { reason: "Gpu::argsort takes a SortConfig::argsort" });
-        }
+        refuse_if(!config.is_argsort(), "Gpu::argsort takes a SortConfig::argsort")?;
         let mut indices = zeroed(keys.len())?;
         let values = bytemuck::cast_slice_mut(&mut indices);
         self.prepare_keys(config, Keys::Read(bytemuck::cast_slice(keys)), values)?.run()?;
@@ -88,11 +86,8 @@ impl Gpu {
         elements: &[T],
         data: &[u8],
     ) -> Result<Vec<u32>> {
-        if !config.is_argsort() || !config.is_computed() {
-            return Err(Error::Unsupported {
-                reason: "Gpu::argsort_computed takes a computed SortConfig::argsort",
-            });
-        }
+        let reason = "Gpu::argsort_computed takes a computed SortConfig::argsort";
+        refuse_if(!config.is_argsort() || !config.is_computed(), reason)?;
         let elements = bytemuck::cast_slice(elements);
         let count = row_count(elements, config.source_size(), 4)?;
         let inputs = [("keys", elements), ("functions_data", data)];
@@ -107,11 +102,8 @@ impl Gpu {
     /// [`SortConfig::keys_and_indices`], and the errors of [`Self::sort_bytes`].
     pub fn sort_with_indices<N: Number>(&self, config: SortConfig, keys: &mut [N]) -> Result<Vec<u32>> {
         check_type::<N>(config.key_type())?;
-        if config.is_argsort() || !config.begins_as_indices() {
-            return Err(Error::Unsupported {
-                reason: "Gpu::sort_with_indices takes a SortConfig::keys_and_indices",
-            });
-        }
+        let reason = "Gpu::sort_with_indices takes a SortConfig::keys_and_indices";
+        refuse_if(config.is_argsort() || !config.begins_as_indices(), reason)?;
         let mut indices = zeroed(keys.len())?;
         self.sort_bytes(config, bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(&mut indices))?;
         Ok(indices)
@@ -214,9 +206,7 @@ impl<'a, P: Primitive> Slices<'a, P> {
 /// Checks the types of pairs; `reason` is the error's for an argsort.
 pub(super) fn check_pairs<N: Number, V>(config: &SortConfig, reason: &'static str) -> Result<()> {
     check_type::<N>(config.key_type())?;
-    if config.begins_as_indices() {
-        return Err(Error::Unsupported { reason });
-    }
+    refuse_if(config.begins_as_indices(), reason)?;
     check_value_size(config, size_of::<V>() as u64)
 }
 

@@ -2,7 +2,9 @@
 
 use super::slices::{result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::{Result, refuse_if};
 use crate::sort::{StructureSortBuffers, StructureSortConfig};
 
 impl Gpu {
@@ -99,10 +101,8 @@ impl Gpu {
         structures: &'a mut [u8],
         data: &'a [u8],
     ) -> Result<Prepared<'a>> {
-        if config.is_argsort() {
-            let reason = "an argsort moves no structures: Gpu::argsort_structures returns its indices";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "an argsort moves no structures: Gpu::argsort_structures returns its indices";
+        refuse_if(config.is_argsort(), reason)?;
         let plan = self.declared(config.in_place())?;
         let count = row_count(structures, config.structure_size(), 4)?;
         let inputs = [("structures", &*structures), ("functions_data", data)];
@@ -133,10 +133,7 @@ impl Gpu {
         [structures, data]: [&'a [u8]; 2],
         indices: &'a mut [u32],
     ) -> Result<Prepared<'a>> {
-        if !config.is_argsort() {
-            let reason = "Gpu::argsort_structures takes a StructureSortConfig::argsort";
-            return Err(Error::Unsupported { reason });
-        }
+        refuse_if(!config.is_argsort(), "Gpu::argsort_structures takes a StructureSortConfig::argsort")?;
         let plan = self.declared(config)?;
         let count = row_count(structures, config.structure_size(), 4)?;
         let indices = result_of(bytemuck::cast_slice_mut(indices), count.saturating_mul(4), "the indices")?;
@@ -149,9 +146,6 @@ impl Gpu {
 }
 
 fn check_size<S>(config: &StructureSortConfig) -> Result<()> {
-    if size_of::<S>() as u64 == config.structure_size() {
-        return Ok(());
-    }
     let reason = "the structures have another size than the configuration says; give it their size_of";
-    Err(Error::Unsupported { reason })
+    refuse_if(size_of::<S>() as u64 != config.structure_size(), reason)
 }

@@ -3,7 +3,7 @@
 use super::segmented_sort::check_segments;
 use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared, check_value_type, check_values, numbers};
-use crate::error::{Error, Result, at_most, in_range};
+use crate::error::{Error, Result, at_most, in_range, refuse_if};
 use crate::primitives::Number;
 use crate::top_k::{TopKBuffers, TopKConfig};
 
@@ -20,10 +20,9 @@ impl TopKRows<'_> {
     /// The number of results of each row of `keys`; none if all have k.
     fn result_counts(&self, config: &TopKConfig, keys: &[u8]) -> Result<Option<Vec<usize>>> {
         let has_too_many = |is_taken: bool, numbers: &[u32]| !is_taken && !numbers.is_empty();
-        if has_too_many(config.has_segments(), self.segments) || has_too_many(config.has_own_k(), self.ks) {
-            let reason = "a top-k takes segments if its configuration has segments, and ks if it has own_k";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "a top-k takes segments if its configuration has segments, and ks if it has own_k";
+        refuse_if(has_too_many(config.has_segments(), self.segments), reason)?;
+        refuse_if(has_too_many(config.has_own_k(), self.ks), reason)?;
         if !config.has_segments() && !config.has_own_k() {
             return Ok(None);
         }
@@ -141,9 +140,7 @@ impl Gpu {
         data: &[u8],
     ) -> Result<(Vec<N>, Vec<u32>)> {
         check_type::<N>(config.element_type())?;
-        if !config.is_computed() {
-            return Err(Error::Unsupported { reason: "Gpu::top_k_computed takes a computed configuration" });
-        }
+        refuse_if(!config.is_computed(), "Gpu::top_k_computed takes a computed configuration")?;
         let mut top = TopKBytes::default();
         self.prepare_rows(config, [bytemuck::cast_slice(elements), &[], data], rows, &mut top)?.run()?;
         Ok((numbers(&top.keys)?, top.indices))

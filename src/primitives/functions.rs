@@ -1,7 +1,7 @@
 //! Functions of the caller, compiled into the kernels.
 
 use crate::device::AddressRange;
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::kernels::{self, Kernel};
 use crate::primitives::ElementType;
 use crate::primitives::arguments::Arguments;
@@ -134,10 +134,8 @@ impl Functions {
         data: &mut AddressRange,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
-        if functions.is_none() && data.size > 0 {
-            let reason = "the plan has no functions that read data; make it with functions of your own";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "the plan has no functions that read data; make it with functions of your own";
+        refuse_if(functions.is_none() && data.size > 0, reason)?;
         let size = functions.map_or(0, |functions| data.size.max(u64::from(functions.data_words) * 4));
         table.read(Self::DATA, data, size)
     }
@@ -160,10 +158,8 @@ impl Functions {
 
     /// Fails unless functions, if there are any, compute keys of this type.
     pub(super) fn check_keys(functions: Option<&'static Self>, keys: ElementType) -> Result<()> {
-        if functions.is_some() && keys.is_packed() {
-            let reason = "functions compute keys of 32 or 64 bits; make the plan for the type of these";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "functions compute keys of 32 or 64 bits; make the plan for the type of these";
+        refuse_if(functions.is_some() && keys.is_packed(), reason)?;
         Ok(())
     }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::device::{
     AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, at_most, in_range, within};
+use crate::error::{PolicyConflict, Result, at_most, in_range, refuse_if, within};
 use crate::kernels;
 
 /// Plan of a merge.
@@ -169,10 +169,9 @@ impl MergeConfig {
     }
 
     fn check(&self, _: &Capabilities) -> Result<()> {
-        if self.functions.is_some() && (self.is_descending || self.order != FloatOrder::Total) {
-            let reason = "a merge by a function has the order of its less; swap a and b there";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "a merge by a function has the order of its less; swap a and b there";
+        let has_order = self.is_descending || self.order != FloatOrder::Total;
+        refuse_if(self.functions.is_some() && has_order, reason)?;
         in_range("words per value of a merge", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)
     }
 

@@ -42,7 +42,7 @@ use std::fmt;
 use ash::vk;
 
 use crate::device::{AddressRange, Capabilities};
-use crate::error::{Error, PolicyConflict, Result, at_most, within};
+use crate::error::{PolicyConflict, Result, at_most, refuse_if, within};
 use packed::PackedForm;
 use scratch::ScratchCursor;
 
@@ -100,12 +100,8 @@ impl Counts for Count {
     }
 
     fn check_supported(self, has_indirect_count: bool) -> Result<()> {
-        match self {
-            Self::Indirect { .. } if !has_indirect_count => Err(Error::Unsupported {
-                reason: "the plan takes direct counts only; make it with indirect_count",
-            }),
-            _ => Ok(()),
-        }
+        let reason = "the plan takes direct counts only; make it with indirect_count";
+        refuse_if(self.is_indirect() && !has_indirect_count, reason)
     }
 }
 

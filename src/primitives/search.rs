@@ -20,7 +20,7 @@ use super::{
 use crate::device::{
     AddressRange, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
-use crate::error::{Error, PolicyConflict, Result, at_most, in_range, within};
+use crate::error::{PolicyConflict, Result, at_most, in_range, refuse_if, within};
 use crate::kernels;
 
 /// Plan of a search.
@@ -181,15 +181,10 @@ impl SearchConfig {
     }
 
     fn check(&self, _: &Capabilities) -> Result<()> {
-        if self.functions.is_some() && self.order != FloatOrder::Numpy {
-            let reason = "a search by a function has the order of its less";
-            return Err(Error::Unsupported { reason });
-        }
-        if self.has_large_counts && self.rows.is_some() {
-            return Err(Error::Unsupported {
-                reason: "positions along rows have 32 bits; leave out large counts",
-            });
-        }
+        let reason = "a search by a function has the order of its less";
+        refuse_if(self.functions.is_some() && self.order != FloatOrder::Numpy, reason)?;
+        let reason = "positions along rows have 32 bits; leave out large counts";
+        refuse_if(self.has_large_counts && self.rows.is_some(), reason)?;
         let [sorted_length, needle_length] = self.rows.unwrap_or([1; 2]);
         in_range("sorted keys of a row", sorted_length, 1..=Self::MAX_ROW_LENGTH)?;
         in_range("needles of a row", needle_length, 1..=u32::MAX)

@@ -31,7 +31,7 @@ use super::copies::Copies;
 use super::scan_stream::StreamError;
 use super::stages::Stages;
 use super::{Gpu, GpuBuffer, scratch_range};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::reading::read_full;
 use crate::sort::{SortBuffers, SortConfig, SortPlan};
 use device_merge::DeviceMerge;
@@ -156,10 +156,8 @@ impl Gpu {
             sort.run_at_once(sources, &mut sinks, &mut Meter::new(stream.progress, size))?;
             return Ok(count);
         }
-        if config.moves_values_once() {
-            let reason = "a sort in chunks, or of keys whose count is not given, takes values of 4 or 8 bytes; for larger ones use an argsort";
-            return Err(Error::Unsupported { reason }.into());
-        }
+        let reason = "a sort in chunks, or of keys whose count is not given, takes values of 4 or 8 bytes; for larger ones use an argsort";
+        refuse_if(config.moves_values_once(), reason)?;
         let (plan, capacity) = room.chunks(count)?;
         let order = KeyOrder::new(&config);
         let has_indices = config.begins_as_indices();

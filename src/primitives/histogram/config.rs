@@ -2,7 +2,7 @@
 
 use super::{Histogram, HistogramPolicy};
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Result, in_range, refuse_if};
 use crate::kernels::Kernel;
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
@@ -154,10 +154,8 @@ impl HistogramConfig {
         in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
         Functions::check_keys(self.functions, self.element)?;
-        if self.is_computed() && self.columns > 1 {
-            let reason = "functions compute the values of one column; make a histogram for each";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "functions compute the values of one column; make a histogram for each";
+        refuse_if(self.is_computed() && self.columns > 1, reason)?;
         // The product of the maximums, 2^32, is beyond 32 bits.
         let counts = u32::try_from(self.counts_size() / 4).unwrap_or(u32::MAX);
         in_range("counts of a histogram, bins times columns", counts, 1..=Self::MAX_COUNTS)
@@ -207,9 +205,8 @@ impl Buffers<Histogram> for HistogramBuffers {
         count: &mut Count,
         table: &mut Arguments<'_>,
     ) -> Result<()> {
-        if !config.is_weighted && self.weights.size > 0 {
-            return Err(Error::Unsupported { reason: "the plan takes no weights; make it with weighted" });
-        }
+        let reason = "the plan takes no weights; make it with weighted";
+        refuse_if(!config.is_weighted && self.weights.size > 0, reason)?;
         table.count("count", count)?;
         let form = PackedForm::numbers(config.element);
         table.up_to(form, Extent::new(*count).rows(config.columns, 0)).read(

@@ -1,6 +1,6 @@
 //! Edges of bins on the host, as `numpy.histogram` has them.
 
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::histogram::HistogramConfig;
 use crate::primitives::{ElementType, F16};
 
@@ -20,25 +20,17 @@ pub fn even_edges(element: ElementType, bins: u32, [low, high]: [f64; 2]) -> Res
         ElementType::F16 => F16::from_f64(edge).to_f32().into(),
         _ => edge,
     };
-    if low.is_finite() && high.is_finite() && !(round(low).is_finite() && round(high).is_finite()) {
-        return Err(Error::Unsupported {
-            reason: "the range of a histogram is beyond the numbers of its type; give edges of your own",
-        });
-    }
-    if !(range > 0.0 && range.is_finite()) {
-        return Err(Error::Unsupported {
-            reason: "the range of a histogram is from a finite number to a greater one, at a finite distance",
-        });
-    }
+    let reason = "the range of a histogram is beyond the numbers of its type; give edges of your own";
+    let are_held = round(low).is_finite() && round(high).is_finite();
+    refuse_if(low.is_finite() && high.is_finite() && !are_held, reason)?;
+    let reason = "the range of a histogram is from a finite number to a greater one, at a finite distance";
+    refuse_if(!(range > 0.0 && range.is_finite()), reason)?;
     let step = range / f64::from(bins);
     let edge = |index| if index == bins { high } else { f64::from(index) * step + low };
     let edges: Vec<_> = (0..=bins).map(|index| round(edge(index))).collect();
-    if edges.is_sorted_by(|edge, next| edge < next) {
-        return Ok(edges);
-    }
-    Err(Error::Unsupported {
-        reason: "the range has too few numbers for so many bins; take fewer bins or a wider range",
-    })
+    let reason = "the range has too few numbers for so many bins; take fewer bins or a wider range";
+    refuse_if(!edges.is_sorted_by(|edge, next| edge < next), reason)?;
+    Ok(edges)
 }
 
 /// The edges in the words of elements of the type, of 8 and 16 bits the words of u32, i32 or f32, of 64 bits two each, low

@@ -4,7 +4,7 @@ use super::Reduce;
 use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Result, in_range, refuse_if};
 use crate::primitives::arguments::{Arguments, size_if, size_of_rows};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
@@ -407,29 +407,27 @@ impl ReduceConfig {
     /// Checks that a device supports the configuration.
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a reduction", self.columns, 1..=Self::MAX_COLUMNS)?;
-        let refused = |reason| Err(Error::Unsupported { reason });
-        let has_packed = matches!(self.operation, Operation::BuiltIn(_, element) if element.is_packed());
-        if self.has_unpacked_results && !has_packed && self.packed_source.is_none() {
-            return refused(UNPACKED_RESULTS);
-        }
+        let has_packed = matches!(self.operation, Operation::BuiltIn(_, element) if element.is_packed())
+            || self.packed_source.is_some();
+        refuse_if(self.has_unpacked_results && !has_packed, UNPACKED_RESULTS)?;
         if let Some(ReduceRuns::FixedSize(length)) = self.runs {
             // Kernels multiply by the bytes of a row.
             let row_size = self.row_size().max(self.source_size());
             in_range("the length of a row", length, 1..=u32::MAX / row_size as u32)?;
-            if self.columns > 1 {
-                return refused("rows are reduced in one column; reduce the columns of each by segments");
-            }
+            let reason = "rows are reduced in one column; reduce the columns of each by segments";
+            refuse_if(self.columns > 1, reason)?;
         }
         match self.operation {
-            Operation::Custom(_) if self.columns != 1 => {
-                refused("functions reduce single columns; let their element be the row")
+            Operation::Custom(functions) => {
+                let reason = "functions reduce single columns; let their element be the row";
+                refuse_if(self.columns != 1, reason)?;
+                functions.check_combined()
             }
-            Operation::Custom(functions) => functions.check_combined(),
-            _ if self.is_index() && (self.has_segments() || self.has_keys()) => refused(
+            Operation::BuiltIn(operator, element) => operator.check(element, capabilities),
+            Operation::Index(..) | Operation::BothIndices(_) => refuse_if(
+                self.has_segments() || self.has_keys(),
                 "the index of a minimum or maximum is of all rows or along rows; reduce segments by min or max",
             ),
-            Operation::BuiltIn(operator, element) => operator.check(element, capabilities),
-            Operation::Index(..) | Operation::BothIndices(_) => Ok(()),
         }
     }
 
@@ -505,18 +503,13 @@ impl Buffers<Reduce> for ReduceBuffers {
         let max = count.max();
         let size = size_of_rows(max, config.source_size())?;
         let key_size = config.runs.map_or(0, ReduceRuns::key_size);
-        if key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0) {
-            return Err(Error::Unsupported { reason: "the plan takes no keys; make it with runs of keys" });
-        }
-        if !config.has_segments() && key_size == 0 && self.segments.size > 0 {
-            return Err(Error::Unsupported { reason: "the plan takes no segments; make it with runs" });
-        }
+        let reason = "the plan takes no keys; make it with runs of keys";
+        refuse_if(key_size == 0 && (self.unique_keys.size > 0 || self.run_count.size > 0), reason)?;
+        let reason = "the plan takes no segments; make it with runs";
+        refuse_if(!config.has_segments() && key_size == 0 && self.segments.size > 0, reason)?;
         let has_ranges = config.runs == Some(ReduceRuns::Ranges);
-        if !has_ranges && self.segment_ends.size > 0 {
-            return Err(Error::Unsupported {
-                reason: "the plan takes no ends of segments; make it with ranges",
-            });
-        }
+        let reason = "the plan takes no ends of segments; make it with ranges";
+        refuse_if(!has_ranges && self.segment_ends.size > 0, reason)?;
         let keys_size = max.saturating_mul(key_size);
         let (segments_size, result_count) = match config.runs {
             None => (0, 1),

@@ -161,14 +161,11 @@ impl ReducePolicy {
         let shared_size = match self.algorithm {
             // A word for each 4 invocations, and one more.
             ReduceByKeyAlgorithm::Segments => workgroup_size + 4,
-            ReduceByKeyAlgorithm::Chained if !config.is_exact_by_key() => {
-                return Err(Error::InvalidPolicy(PolicyConflict::Excluded(
-                    "a single pass of runs of keys is for one column, and not for sums and products of floats; \
-                     reduce their segments",
-                )));
-            }
             // A count and up to two words for each 4 invocations and two more, and two words.
             ReduceByKeyAlgorithm::Chained => {
+                let rule = "a single pass of runs of keys is for one column, and not for sums and products of floats; \
+                            reduce their segments";
+                PolicyConflict::check(config.is_exact_by_key(), rule)?;
                 self.look_back.check()?;
                 (config.row_size() as u32 + 4) * (workgroup_size / 4 + 2) + 8
             }

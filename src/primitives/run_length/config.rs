@@ -3,7 +3,7 @@
 use super::RunLength;
 use super::policy::RunLengthPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
@@ -160,14 +160,10 @@ impl RunLengthConfig {
 
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         let is_large = self.coding == Coding::Encode && !(self.has_values && self.element.is_packed());
-        if self.has_large_counts && !is_large {
-            return Err(Error::Unsupported {
-                reason: "large counts are for encodings of all runs, with values of 32 or 64 bits or none",
-            });
-        }
-        if self.is_decoding() && self.has_offsets {
-            return Err(Error::Unsupported { reason: "a decoding of runs writes no offsets; encode them" });
-        }
+        let reason = "large counts are for encodings of all runs, with values of 32 or 64 bits or none";
+        refuse_if(self.has_large_counts && !is_large, reason)?;
+        let reason = "a decoding of runs writes no offsets; encode them";
+        refuse_if(self.is_decoding() && self.has_offsets, reason)?;
         Ok(())
     }
 }

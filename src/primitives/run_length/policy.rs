@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::config::{Coding, RunLengthConfig};
 use crate::device::Capabilities;
-use crate::error::{Error, PolicyConflict, Result, within};
+use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, LookBack, check_subgroups, write_subgroups};
@@ -132,9 +132,7 @@ impl RunLengthPolicy {
         // Compilers do not unroll longer loops.
         PolicyConflict::check_range("items_per_invocation", self.items_per_invocation, 1..=32)?;
         if self.algorithm == RunLengthAlgorithm::Chained {
-            if config.has_large_counts {
-                return Err(Error::InvalidPolicy(PolicyConflict::Excluded(LARGE_COUNTS)));
-            }
+            PolicyConflict::check(!config.has_large_counts, LARGE_COUNTS)?;
             // The totals of up to a subgroup for every 4 invocations, and encode.comp's four words.
             within("bytes of shared memory", 2 * self.workgroup_size + 24, capabilities.shared_memory_size)?;
         }

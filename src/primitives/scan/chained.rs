@@ -19,7 +19,7 @@ use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse_if};
 #[cfg(feature = "counters")]
 use crate::kernels;
 use crate::kernels::Kernel;
@@ -192,11 +192,8 @@ impl Algorithm<Scan> for Chained {
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
         let ScanBuffers { source, destination, scratch, .. } = *buffers;
-        if source == destination {
-            return Err(Error::Unsupported {
-                reason: "the chained scan may read a tile again; scan out of place, or by reduce-then-scan",
-            });
-        }
+        let reason = "the chained scan may read a tile again; scan out of place, or by reduce-then-scan";
+        refuse_if(source == destination, reason)?;
         let is_few = count.max() <= self.max_few;
         let tile_items = if is_few { self.few_tile_items } else { self.tile_items };
         let Tiles { count: tile_count, last_extent } = Tiles::new(count.max(), tile_items)?;

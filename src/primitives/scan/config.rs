@@ -4,7 +4,7 @@ use super::Scan;
 use super::operator::{Modules, RowShape, ScanOperator};
 use super::policy::ScanPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities, Recorder};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::primitives::arguments::{Arguments, Role, size_of_rows};
 use crate::primitives::packed::{Extent, PackedForm};
 use crate::primitives::plan::{Buffers, configuration};
@@ -402,18 +402,14 @@ impl ScanConfig {
             in_range("the length of a segment", length, 1..=u32::MAX)?;
         }
         let is_packed = self.packed.is_some() || self.element_type().is_some_and(ElementType::is_packed);
-        if self.has_unpacked_results && !is_packed {
-            return Err(Error::Unsupported { reason: UNPACKED_RESULTS });
-        }
+        refuse_if(self.has_unpacked_results && !is_packed, UNPACKED_RESULTS)?;
         let is_sum_of_floats = self.rounds() && self.built_in_operator() == Some(ScanOperator::Add);
-        if self.is_monotone && !is_sum_of_floats {
-            return Err(Error::Unsupported { reason: "monotone is an option of sums of floats" });
-        }
+        refuse_if(self.is_monotone && !is_sum_of_floats, "monotone is an option of sums of floats")?;
         match self.operation {
-            Operation::Custom(_) if self.columns != 1 => Err(Error::Unsupported {
-                reason: "functions scan single columns; let their element be the row",
-            }),
-            Operation::Custom(functions) => functions.check_combined(),
+            Operation::Custom(functions) => {
+                refuse_if(self.columns != 1, "functions scan single columns; let their element be the row")?;
+                functions.check_combined()
+            }
             Operation::BuiltIn(operator, element) => operator.check(element, capabilities),
         }
     }
@@ -510,13 +506,10 @@ impl InitialValue {
     /// # Errors
     /// Errors of [`Self::host`]; [`Error::Unsupported`] if the last number is not whole.
     pub fn of_bytes(element: ElementType, numbers: &[u8]) -> Result<Self> {
-        if !numbers.len().is_multiple_of(element.size()) {
-            return Err(Error::Unsupported { reason: "an initial value is whole numbers of its type" });
-        }
+        let reason = "an initial value is whole numbers of its type";
+        refuse_if(!numbers.len().is_multiple_of(element.size()), reason)?;
         let len = numbers.len() / element.size() * element.words() as usize;
-        if len > InitialRow::MAX_WORDS {
-            return Err(Error::Unsupported { reason: "an initial value is one row, of at most 512 bytes" });
-        }
+        refuse_if(len > InitialRow::MAX_WORDS, "an initial value is one row, of at most 512 bytes")?;
         let mut words = [0; InitialRow::MAX_WORDS];
         words.iter_mut().zip(element.unpacked_words(numbers)).for_each(|(to, word)| *to = word);
         Ok(Self::Host(InitialRow { words, len, element }))
@@ -524,19 +517,10 @@ impl InitialValue {
 
     /// Checks that the configuration takes it, and that on the host it is a row.
     fn check(&self, config: &ScanConfig) -> Result<()> {
-        match (config.has_initial, *self != Self::Identity) {
-            (false, true) => {
-                return Err(Error::Unsupported {
-                    reason: "the plan takes no initial value; make it with one",
-                });
-            }
-            (true, false) => {
-                return Err(Error::Unsupported {
-                    reason: "the plan begins with an initial value; give the recording one",
-                });
-            }
-            (false, false) | (true, true) => {}
-        }
+        let is_given = *self != Self::Identity;
+        refuse_if(is_given && !config.has_initial, "the plan takes no initial value; make it with one")?;
+        let reason = "the plan begins with an initial value; give the recording one";
+        refuse_if(config.has_initial && !is_given, reason)?;
         let Self::Host(row) = self else { return Ok(()) };
         if let Some(expected) = config.element_type()
             && ![expected, ElementType::U32].contains(&row.element)
@@ -546,10 +530,7 @@ impl InitialValue {
         }
         match (size_of_val(row.words()) as u64, u64::from(config.row_words()) * 4) {
             (got, needed) if got < needed => Err(Error::RangeTooSmall { what: "initial", needed, got }),
-            (got, needed) if got > needed => {
-                Err(Error::Unsupported { reason: "an initial value is one row, and no more" })
-            }
-            _ => Ok(()),
+            (got, needed) => refuse_if(got > needed, "an initial value is one row, and no more"),
         }
     }
 }
@@ -619,24 +600,19 @@ impl Buffers<Scan> for ScanBuffers {
         let (max, row_size) = (count.max(), config.row_size());
         let size = size_of_rows(max, config.source_size())?;
         let is_in_place = self.source.address == self.destination.address && self.source.address > 0;
-        if config.is_out_of_place && is_in_place {
-            return Err(Error::Unsupported {
-                reason: "the plan was made for scans out of place; make one without out_of_place",
-            });
-        }
-        if config.stages().is_some() && is_in_place {
-            return Err(Error::Unsupported {
-                reason: "a scan with transform or store has other results than elements; give it another destination",
-            });
-        }
+        let reason = "the plan was made for scans out of place; make one without out_of_place";
+        refuse_if(config.is_out_of_place && is_in_place, reason)?;
+        let reason =
+            "a scan with transform or store has other results than elements; give it another destination";
+        refuse_if(config.stages().is_some() && is_in_place, reason)?;
         self.initial.check(config)?;
         let segments_size = match config.segments {
-            None | Some(SegmentsBy::FixedSize(_)) if self.segments.size > 0 => {
-                return Err(Error::Unsupported {
-                    reason: "the plan takes no segments in memory; make it with segments by flags, keys or offsets",
-                });
+            None | Some(SegmentsBy::FixedSize(_)) => {
+                let reason =
+                    "the plan takes no segments in memory; make it with segments by flags, keys or offsets";
+                refuse_if(self.segments.size > 0, reason)?;
+                0
             }
-            None | Some(SegmentsBy::FixedSize(_)) => 0,
             Some(SegmentsBy::Offsets) => self.segments.size / 4 * 4,
             Some(by) => max.saturating_mul(by.size_per_row()),
         };

@@ -2,7 +2,7 @@
 
 use super::config::ScanConfig;
 use crate::device::Capabilities;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse_if};
 use crate::kernels::{self, Family, Kernel};
 use crate::primitives::{ElementType, Functions};
 
@@ -53,10 +53,8 @@ impl ScanOperator {
         element: ElementType,
         capabilities: &Capabilities,
     ) -> Result<()> {
-        if !self.takes(element) {
-            let reason = "and, or and xor are of whole numbers; take the bits of floats as u32 or u64";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "and, or and xor are of whole numbers; take the bits of floats as u32 or u64";
+        refuse_if(!self.takes(element), reason)?;
         if self.needs_float64(element) && !capabilities.enabled.shader_float64 {
             let device = capabilities.identity.name.clone();
             let missing = "the feature shaderFloat64, which sums and products of f64 need".into();

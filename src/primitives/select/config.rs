@@ -3,7 +3,7 @@
 use super::policy::{SelectAlgorithm, SelectPolicy};
 use super::{Select, SelectPlan};
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::gather::GatherConfig;
 use crate::kernels::{Family, Kernel};
 use crate::primitives::arguments::{Arguments, size_if};
@@ -365,11 +365,9 @@ impl SelectConfig {
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a selection", self.words_per_element, 1..=Self::MAX_WORDS)?;
         in_range("words per value of a selection", self.words_per_value, 0..=Self::MAX_WORDS)?;
-        if matches!(self.parts, Parts::Three(_)) && !matches!(self.predicate, Predicate::Compare(_)) {
-            return Err(Error::Unsupported {
-                reason: "a partition in three compares elements twice; make it with SelectConfig::compare",
-            });
-        }
+        let reason = "a partition in three compares elements twice; make it with SelectConfig::compare";
+        let compares = matches!(self.predicate, Predicate::Compare(_));
+        refuse_if(matches!(self.parts, Parts::Three(_)) && !compares, reason)?;
         if self.has_large_counts { self.check_large_counts() } else { Ok(()) }
     }
 
@@ -497,12 +495,8 @@ impl Operands {
             }
             Self::Device(_) => needed,
         };
-        if got == needed {
-            return Ok(());
-        }
-        Err(Error::Unsupported {
-            reason: "the operands do not match the plan's comparisons: one each, two for a range",
-        })
+        let reason = "the operands do not match the plan's comparisons: one each, two for a range";
+        refuse_if(got != needed, reason)
     }
 }
 

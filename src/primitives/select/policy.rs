@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::config::{Parts, SelectConfig};
 use crate::device::Capabilities;
-use crate::error::{Error, PolicyConflict, Result, within};
+use crate::error::{PolicyConflict, Result, within};
 use crate::primitives::scan::makes_progress;
 use crate::primitives::tuning::{self, KernelShape, TunedPart};
 use crate::primitives::{Choice, ElementType, FewTiles, LookBack, check_subgroups, write_subgroups};
@@ -192,19 +192,14 @@ impl SelectPolicy {
         }
         // The totals of up to a subgroup for every 4 invocations, and compact.comp's four words.
         within("bytes of shared memory", self.workgroup_size + 20, capabilities.shared_memory_size)?;
-        if self.scan.algorithm == ScanAlgorithm::Chained {
-            let rule = "the counts are scanned in place, which the chained scan is not; use reduce-then-scan for them";
-            return Err(Error::InvalidPolicy(PolicyConflict::Excluded(rule)));
-        }
-        if self.algorithm == SelectAlgorithm::Chained && config.parts != Parts::Selected {
-            return Err(Error::InvalidPolicy(PolicyConflict::Excluded(
-                "a partition needs the sizes of its parts before it moves an element; use reduce-then-scan",
-            )));
-        }
-        if self.algorithm == SelectAlgorithm::Chained && config.has_large_counts {
-            return Err(Error::InvalidPolicy(PolicyConflict::Excluded(LARGE_COUNTS)));
-        }
-        Ok(())
+        let rule =
+            "the counts are scanned in place, which the chained scan is not; use reduce-then-scan for them";
+        PolicyConflict::check(self.scan.algorithm != ScanAlgorithm::Chained, rule)?;
+        let is_chained = self.algorithm == SelectAlgorithm::Chained;
+        let rule =
+            "a partition needs the sizes of its parts before it moves an element; use reduce-then-scan";
+        PolicyConflict::check(!is_chained || config.parts == Parts::Selected, rule)?;
+        PolicyConflict::check(!is_chained || !config.has_large_counts, LARGE_COUNTS)
     }
 }
 

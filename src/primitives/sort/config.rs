@@ -3,7 +3,7 @@
 use super::policy::{SortAlgorithm, SortPolicy};
 use super::{Sort, SortPlan};
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Error, Result, in_range, refuse_if};
 use crate::kernels::{Define, Kernel};
 use crate::merge::MergeConfig;
 use crate::primitives::arguments::{Arguments, Role, size_if};
@@ -469,26 +469,19 @@ impl SortConfig {
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("the last bit of a sort", self.end_bit, 0..=self.key.bits())?;
         in_range("the first bit of a sort", self.begin_bit, 0..=self.end_bit)?;
-        if self.form != Form::InPlace && self.is_argsort() {
-            let reason = "an argsort has no double buffer or output of keys: it does not change the keys";
-            return Err(Error::Unsupported { reason });
-        }
-        if self.discards_keys && (self.is_argsort() || self.value_size() == 0) {
-            let reason = "only a sort of pairs, or of keys with their indices, discards its keys";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "an argsort has no double buffer or output of keys: it does not change the keys";
+        refuse_if(self.form != Form::InPlace && self.is_argsort(), reason)?;
+        let reason = "only a sort of pairs, or of keys with their indices, discards its keys";
+        refuse_if(self.discards_keys && (self.is_argsort() || self.value_size() == 0), reason)?;
         let begins_as_indices = self.of_kernels().begins_as_indices();
         let has_output = self.form == Form::OutOfPlace && begins_as_indices;
-        if self.functions.is_some() && (self.key.is_packed() || !(self.is_argsort() || has_output)) {
-            let reason = "computed keys have 32 or 64 bits, of an argsort, or out of place with indices or values of more than 8 bytes; \
+        let reason = "computed keys have 32 or 64 bits, of an argsort, or out of place with indices or values of more than 8 bytes; \
                           on slices they are sorted by Gpu::argsort_computed alone";
-            return Err(Error::Unsupported { reason });
-        }
-        if self.has_large_counts && begins_as_indices {
-            let reason = "an argsort has no large counts, nor have keys with indices, or with values of more than 8 bytes, which move by \
+        let takes_computed = !self.key.is_packed() && (self.is_argsort() || has_output);
+        refuse_if(self.functions.is_some() && !takes_computed, reason)?;
+        let reason = "an argsort has no large counts, nor have keys with indices, or with values of more than 8 bytes, which move by \
                           indices: these are 32-bit numbers";
-            return Err(Error::Unsupported { reason });
-        }
+        refuse_if(self.has_large_counts && begins_as_indices, reason)?;
         Ok(())
     }
 }
@@ -562,16 +555,11 @@ impl SortBuffers {
         table: &mut Arguments<'_>,
         output: Role,
     ) -> Result<()> {
-        if config.value_size() == 0 && (self.values.size > 0 || self.values_alt.size > 0) {
-            return Err(Error::Unsupported {
-                reason: "a sort of keys alone takes no values; make the plan for pairs or an argsort",
-            });
-        }
-        if config.form == Form::InPlace && (self.keys_alt.size > 0 || self.values_alt.size > 0) {
-            return Err(Error::Unsupported {
-                reason: "the plan takes no alternate buffers; make it with double_buffer or out_of_place",
-            });
-        }
+        let reason = "a sort of keys alone takes no values; make the plan for pairs or an argsort";
+        refuse_if(config.value_size() == 0 && (self.values.size > 0 || self.values_alt.size > 0), reason)?;
+        let reason = "the plan takes no alternate buffers; make it with double_buffer or out_of_place";
+        let are_given = self.keys_alt.size > 0 || self.values_alt.size > 0;
+        refuse_if(config.form == Form::InPlace && are_given, reason)?;
         let size = |size: u64| count.max().saturating_mul(size);
         let (keys_size, values_size) = (size(config.key_size()), size(config.value_size()));
         let source_size = size(config.source_size());

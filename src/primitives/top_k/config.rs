@@ -3,7 +3,7 @@
 use super::TopK;
 use super::policy::TopKPolicy;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, Result, at_most, in_range};
+use crate::error::{Result, at_most, in_range, refuse_if};
 use crate::kernels::{Define, Kernel};
 use crate::primitives::arguments::{Arguments, size_if};
 use crate::primitives::packed::{self, Extent, PackedForm};
@@ -197,11 +197,8 @@ impl TopKConfig {
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
         in_range("words per value of a top-k", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)?;
         Functions::check_keys(self.functions, self.element)?;
-        if !self.has_keys && !self.has_indices && self.words_per_value == 0 {
-            return Err(Error::Unsupported {
-                reason: "a top-k writes keys, indices or values; leave out without_keys or without_indices",
-            });
-        }
+        let reason = "a top-k writes keys, indices or values; leave out without_keys or without_indices";
+        refuse_if(!self.has_keys && !self.has_indices && self.words_per_value == 0, reason)?;
         Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! sums are scanned recursively on the device: the last rows of chunks are a table with 256 times the stride.
 
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
-use crate::error::{Error, PolicyConflict, Result, at_most};
+use crate::error::{PolicyConflict, Result, at_most, refuse_if};
 use crate::kernels;
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::{Scan, ScanConfig, ScanKind, ScanPolicy, Strategy, TileDepth};
@@ -113,11 +113,8 @@ impl Algorithm<Scan> for ChunkInPlace {
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ()>) -> Result<()> {
         let Checked { buffers, count, .. } = given;
         let count = count.max();
-        if buffers.source != buffers.destination {
-            return Err(Error::Unsupported {
-                reason: "the seed's scan is in place: give it one range as source and destination",
-            });
-        }
+        let reason = "the seed's scan is in place: give it one range as source and destination";
+        refuse_if(buffers.source != buffers.destination, reason)?;
         at_most(count, MAX_COUNT, "the seed's scan")?;
         self.record_level(recorder, buffers.destination, count, 1)
     }

@@ -3,7 +3,7 @@
 use super::SegmentedSort;
 use super::policy::SegmentedSortPolicy;
 use crate::device::{AddressRange, Capabilities};
-use crate::error::{Error, Result, in_range};
+use crate::error::{Result, in_range, refuse_if};
 use crate::primitives::CountPair;
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, configuration};
@@ -121,24 +121,14 @@ impl SegmentedSortConfig {
     }
 
     pub(super) fn check(&self, capabilities: &Capabilities) -> Result<()> {
-        if self.sort.policy.is_some() {
-            return Err(Error::Unsupported {
-                reason: "a segmented sort has policies of its own: leave out the policy of its SortConfig",
-            });
-        }
-        if self.sort.functions().is_some() {
-            return Err(Error::Unsupported {
-                reason: "a segmented sort computes no keys: store them by a kernel before it",
-            });
-        }
-        if self.sort.has_large_counts {
-            return Err(Error::Unsupported {
-                reason: "a segmented sort has no large counts: segments begin at 32-bit indices",
-            });
-        }
-        if self.has_ends && self.row_length.is_some() {
-            return Err(Error::Unsupported { reason: "rows end where the next begin: leave out the ranges" });
-        }
+        let reason = "a segmented sort has policies of its own: leave out the policy of its SortConfig";
+        refuse_if(self.sort.policy.is_some(), reason)?;
+        let reason = "a segmented sort computes no keys: store them by a kernel before it";
+        refuse_if(self.sort.functions().is_some(), reason)?;
+        let reason = "a segmented sort has no large counts: segments begin at 32-bit indices";
+        refuse_if(self.sort.has_large_counts, reason)?;
+        let reason = "rows end where the next begin: leave out the ranges";
+        refuse_if(self.has_ends && self.row_length.is_some(), reason)?;
         if let Some(length) = self.row_length {
             in_range("keys of a row that is sorted", length, 1..=u32::MAX)?;
         }
@@ -204,10 +194,8 @@ impl Buffers<SegmentedSort> for SegmentedSortBuffers {
     ) -> Result<()> {
         table.count("segment_count", &mut count.second)?;
         let segments_size = size_if(config.row_length.is_none(), count.second.max().saturating_mul(4));
-        if !config.has_ends && self.segment_ends.size > 0 {
-            let reason = "the plan takes no ends of segments; make it with ranges";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "the plan takes no ends of segments; make it with ranges";
+        refuse_if(!config.has_ends && self.segment_ends.size > 0, reason)?;
         table.read("segments", &mut self.segments, segments_size)?;
         table.read("segment_ends", &mut self.segment_ends, size_if(config.has_ends, segments_size))?;
         self.sort.rows(&config.sort, &mut count.first, table, Role::ReadWrite)

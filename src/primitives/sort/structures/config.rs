@@ -5,7 +5,7 @@ use std::fmt;
 use super::StructureSort;
 use super::key::Key;
 use crate::device::{AddressRange, BufferRange, Capabilities};
-use crate::error::{Error, PolicyConflict, Result, in_range, within};
+use crate::error::{PolicyConflict, Result, in_range, refuse_if, within};
 use crate::primitives::arguments::{Arguments, Role, size_if};
 use crate::primitives::plan::{Buffers, configuration};
 use crate::primitives::tuning::{self, TunedPart};
@@ -124,10 +124,8 @@ impl StructureSortConfig {
 
     fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("bytes of a structure", self.structure_size, 4..=Self::MAX_STRUCTURE_SIZE)?;
-        if !self.structure_size.is_multiple_of(4) {
-            let reason = "a structure has a multiple of 4 bytes; pad it, numpy by align=True";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "a structure has a multiple of 4 bytes; pad it, numpy by align=True";
+        refuse_if(!self.structure_size.is_multiple_of(4), reason)?;
         self.key().map_or(Ok(()), |key| key.check(self.structure_size))
     }
 
@@ -180,14 +178,10 @@ impl Buffers<StructureSort> for StructureSortBuffers {
         table: &mut Arguments<'_>,
     ) -> Result<()> {
         let is_of = |output| config.output == output;
-        if !is_of(Output::OutOfPlace) && self.sorted.size > 0 {
-            let reason = "the plan takes no range of sorted structures; make it with out_of_place";
-            return Err(Error::Unsupported { reason });
-        }
-        if !is_of(Output::Indices) && self.indices.size > 0 {
-            let reason = "the plan writes no indices; make it for an argsort";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason = "the plan takes no range of sorted structures; make it with out_of_place";
+        refuse_if(!is_of(Output::OutOfPlace) && self.sorted.size > 0, reason)?;
+        let reason = "the plan writes no indices; make it for an argsort";
+        refuse_if(!is_of(Output::Indices) && self.indices.size > 0, reason)?;
         let size = |size: u64| count.max().saturating_mul(size);
         let (structures_size, indices_size) = (size(config.structure_size()), size(4));
         let role = if is_of(Output::InPlace) { Role::ReadWrite } else { Role::Read };

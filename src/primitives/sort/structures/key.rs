@@ -1,6 +1,6 @@
 //! A key of several fields, and its parts of 64 bits.
 
-use crate::error::{Error, Result, in_range};
+use crate::error::{Result, in_range, refuse_if};
 use crate::primitives::{ElementType, FloatOrder};
 
 /// Direction of a sort.
@@ -67,10 +67,9 @@ impl Field {
 
     fn check(&self, structure_size: u32) -> Result<()> {
         let size = self.element.size() as u32;
-        if !self.offset.is_multiple_of(size.min(4)) {
-            let reason = "a field is at a multiple of its size, and one of 64 bits of 4; align it, numpy by align=True";
-            return Err(Error::Unsupported { reason });
-        }
+        let reason =
+            "a field is at a multiple of its size, and one of 64 bits of 4; align it, numpy by align=True";
+        refuse_if(!self.offset.is_multiple_of(size.min(4)), reason)?;
         in_range("the last byte of a field", self.offset.saturating_add(size), 1..=structure_size)
     }
 }
