@@ -44,7 +44,7 @@ use ash::vk;
 use crate::device::{AddressRange, Capabilities};
 use crate::error::{PolicyConflict, Result, at_most, refuse_if, within};
 use packed::PackedForm;
-use scratch::ScratchCursor;
+use scratch::{ScratchCursor, ScratchRange};
 
 /// Number of elements, on the host or on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

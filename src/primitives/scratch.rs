@@ -2,7 +2,7 @@
 
 use ash::vk;
 
-use crate::device::BufferRange;
+use crate::device::{AddressRange, BufferRange};
 use crate::error::{Error, Result};
 
 /// Requirements of a recording's scratch memory.
@@ -70,6 +70,26 @@ pub struct ScratchArray {
     pub size: u64,
 }
 
+/// Where a layout has an array in scratch.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ScratchRange {
+    offset: u64,
+    /// Size, bytes.
+    pub(super) size: u64,
+}
+
+impl ScratchRange {
+    /// The array in the scratch of a recording.
+    pub(super) fn range(self, scratch: BufferRange) -> BufferRange {
+        scratch.slice(self.offset, self.size)
+    }
+
+    /// Addresses of the array; null for an empty one, which to a kernel is none.
+    pub(super) fn addresses(self, scratch: BufferRange) -> AddressRange {
+        if self.size > 0 { self.range(scratch).addresses() } else { AddressRange::NONE }
+    }
+}
+
 /// Allocates consecutive arrays in scratch, aligned as [`ScratchRequirements`].
 #[derive(Debug, Default)]
 pub struct ScratchCursor {
@@ -93,6 +113,11 @@ impl ScratchCursor {
     /// The requirements of the arrays so far.
     pub(super) const fn requirements(&self) -> ScratchRequirements {
         ScratchRequirements::new(self.size)
+    }
+
+    /// Allocates `size` bytes for an array of this name.
+    pub(super) fn array(&mut self, name: &'static str, size: u64) -> ScratchRange {
+        ScratchRange { offset: self.take(name, size), size }
     }
 
     /// Allocates `size` bytes for an array of this name, and returns their offset.

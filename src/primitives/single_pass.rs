@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
-use super::{Count, ScratchCursor, Tiles, look_back};
+use super::{Count, ScratchCursor, ScratchRange, Tiles, look_back};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder};
 use crate::error::Result;
 
@@ -21,8 +21,7 @@ pub(super) struct SinglePass {
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
 pub(super) struct SinglePassLayout {
-    state: u64,
-    state_size: u64,
+    state: ScratchRange,
     level_args: u64,
 }
 
@@ -55,8 +54,7 @@ impl SinglePass {
         let tile_count = count.div_ceil(self.tile_items.into()).max(1);
         let state_size = look_back::state_size(tile_count, self.element_words);
         SinglePassLayout {
-            state: cursor.take("ticket and look-back state", state_size),
-            state_size,
+            state: cursor.array("ticket and look-back state", state_size),
             level_args: LevelArgs::take(cursor, self.level_args.as_ref()),
         }
     }
@@ -72,7 +70,7 @@ impl SinglePass {
     ) -> Result<()> {
         let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
         recorder.check_workgroups(tiles.count.into())?;
-        let state = scratch.slice(layout.state, layout.state_size);
+        let state = layout.state.range(scratch);
         recorder.phase(c"level args");
         recorder.fill(state, 0);
         recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);

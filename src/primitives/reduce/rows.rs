@@ -15,7 +15,7 @@ use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
+use crate::primitives::{Count, ScratchCursor, ScratchRange, Tiles, has_quads, quad_alignment};
 
 /// Invocations that reduce a small segment: the smallest subgroup.
 const SMALL_LANES: u32 = 4;
@@ -158,7 +158,7 @@ impl Strategy for AlongRows {
 /// each level.
 #[derive(Debug)]
 pub(super) struct ScratchLayout {
-    arrays: [[(u64, u64); 2]; MAX_LEVELS],
+    arrays: [[ScratchRange; 2]; MAX_LEVELS],
     level_args: u64,
 }
 
@@ -172,11 +172,11 @@ impl Algorithm<Reduce> for AlongRows {
 
     fn layout(&self, cursor: &mut ScratchCursor, max: u64) -> ScratchLayout {
         let row_count = max.div_ceil(self.length.into());
-        let mut arrays = [[(0, 0); 2]; MAX_LEVELS];
+        let mut arrays = [[ScratchRange::default(); 2]; MAX_LEVELS];
         for (array, level) in arrays.iter_mut().zip(&self.levels).filter(|(_, level)| level.shape.tiles > 1) {
             *array = self.sizes.map(|size| {
                 let size = row_count.saturating_mul(u64::from(level.shape.tiles) * size);
-                (cursor.take("results of tiles", size), size)
+                cursor.array("results of tiles", size)
             });
         }
         let args_size = LevelArgs::size(self.levels.len() as u64);
@@ -196,9 +196,8 @@ impl Algorithm<Reduce> for AlongRows {
             rows.div_ceil(first.shape.group_rows().into()) * u64::from(first.shape.tiles),
         )?;
         let none = AddressRange::NONE;
-        let arrays = |level: usize| {
-            layout.arrays[level].map(|(offset, size)| buffers.scratch.slice(offset, size).addresses())
-        };
+        let arrays =
+            |level: usize| layout.arrays[level].map(|array| array.range(buffers.scratch).addresses());
         for (index, Level { shape, by_words, by_quads }) in self.levels.iter().enumerate() {
             let [source, source_rows] = if index == 0 { [buffers.source, none] } else { arrays(index - 1) };
             let [sums, sum_rows] = match (index + 1 == self.levels.len(), self.is_index) {

@@ -16,9 +16,10 @@ use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
+use crate::primitives::arguments::size_if;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
+use crate::primitives::{Count, ScratchCursor, ScratchRange, Tiles, has_quads, quad_alignment};
 use crate::sort::TileShape;
 
 /// Rows of a group: `GROUP_ROWS` of `segments.comp`.
@@ -64,11 +65,10 @@ pub(super) struct ScratchLayout {
     dispatch_count: usize,
     /// Rows of each level; level 0 is the source.
     counts: [u64; Self::MAX_LEVELS],
-    sums: u64,
-    sums_size: u64,
-    tile_heads: u64,
-    offsets: u64,
-    grid: u64,
+    sums: ScratchRange,
+    tile_heads: ScratchRange,
+    offsets: ScratchRange,
+    grid: ScratchRange,
     level_args: u64,
     head_args: u64,
 }
@@ -96,18 +96,19 @@ impl ScratchLayout {
             dispatch_count += 1;
         }
         let sums_size = counts[1..].iter().sum::<u64>() * row_size;
-        let mut take = |name, is_needed, size| if is_needed { cursor.take(name, size) } else { 0 };
         let (has_keys, head_tile) = (head_tile.is_some(), head_tile.unwrap_or(1));
         Self {
             dispatch_count,
             counts,
-            sums: take("sums of groups", true, sums_size),
-            sums_size,
-            tile_heads: take("heads of tiles", has_keys, counts[0].div_ceil(head_tile.into()) * 4),
-            offsets: take("offsets of runs", has_keys, counts[0] * 4),
-            grid: take("workgroups of runs", has_keys, 12),
-            level_args: take("level arguments", has_args, LevelArgs::size(dispatch_count as u64)),
-            head_args: take("arguments of the heads", has_args && has_keys, LevelArgs::size(1)),
+            sums: cursor.array("sums of groups", sums_size),
+            tile_heads: cursor
+                .array("heads of tiles", size_if(has_keys, counts[0].div_ceil(head_tile.into()) * 4)),
+            offsets: cursor.array("offsets of runs", size_if(has_keys, counts[0] * 4)),
+            grid: cursor.array("workgroups of runs", size_if(has_keys, 12)),
+            level_args: cursor
+                .take("level arguments", size_if(has_args, LevelArgs::size(dispatch_count as u64))),
+            head_args: cursor
+                .take("arguments of the heads", size_if(has_args && has_keys, LevelArgs::size(1))),
         }
     }
 }
@@ -299,8 +300,8 @@ impl Recording<'_> {
     fn sums(&self, level: usize) -> AddressRange {
         let Self { reduction, buffers, layout, .. } = self;
         let before: u64 = layout.counts[1..level].iter().sum();
-        let offset = layout.sums + before * reduction.row_size;
-        buffers.scratch.slice(offset, layout.counts[level] * reduction.row_size).addresses()
+        let [begin, size] = [before, layout.counts[level]].map(|rows| rows * reduction.row_size);
+        layout.sums.range(buffers.scratch).slice(begin, size).addresses()
     }
 
     /// Sums the groups of level `2 * step`, and groups of these.
@@ -345,13 +346,13 @@ impl Recording<'_> {
             true => Tiles { count: 0, last_extent: 0 },
             false => Tiles::new(layout.counts[0], heads.tile_items)?,
         };
-        let array = |offset, size| buffers.scratch.slice(offset, size).addresses();
-        let tile_heads = array(layout.tile_heads, u64::from(tiles.count) * 4);
+        let array = |array: ScratchRange| array.range(buffers.scratch).addresses();
+        let tile_heads = array(layout.tile_heads);
         let indirect_tiles = args.map_or(none, |args| args.tiles(0));
         let push = push::ReduceHeads {
             keys: buffers.segments,
             tile_heads,
-            offsets: if step == 2 { array(layout.offsets, layout.counts[0] * 4) } else { none },
+            offsets: if step == 2 { array(layout.offsets) } else { none },
             unique_keys: if step == 2 { buffers.unique_keys } else { none },
             indirect_tiles,
             tile_count: tiles.count,
@@ -367,7 +368,7 @@ impl Recording<'_> {
                 let push = push::ReduceScanHeads {
                     tile_heads,
                     run_count: buffers.run_count,
-                    grid: array(layout.grid, 12),
+                    grid: array(layout.grid),
                     indirect_tiles,
                     tile_count: tiles.count,
                     column_count: reduction.shape.column_count,
@@ -391,9 +392,9 @@ impl Recording<'_> {
         let has_heads = reduction.heads.is_some();
         let push = push::ReduceSegments {
             source: buffers.source,
-            sums: scratch.slice(layout.sums, layout.sums_size).addresses(),
+            sums: layout.sums.range(scratch).addresses(),
             offsets: match has_heads {
-                true => scratch.slice(layout.offsets, layout.counts[0] * 4).addresses(),
+                true => layout.offsets.range(scratch).addresses(),
                 false => buffers.segments,
             },
             // Null without ranges.
@@ -408,7 +409,7 @@ impl Recording<'_> {
         };
         let invocations = segment_count * u64::from(reduction.shape.column_count);
         let workgroup_count = invocations.div_ceil(ReducePolicy::WORKGROUP_SIZE.into());
-        let grid = has_heads.then(|| scratch.slice(layout.grid, 12));
+        let grid = has_heads.then(|| layout.grid.range(scratch));
         dispatch(recorder, &reduction.segments, &push, workgroup_count, grid)
     }
 }

@@ -21,10 +21,9 @@ use std::ffi::CStr;
 
 use super::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use super::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
-use super::{Count, ElementType, ScratchCursor, packed, wide};
+use super::{Count, ElementType, ScratchCursor, ScratchRange, packed, wide};
 use crate::device::{
-    Access, AddressRange, Barrier, BufferRange, Capabilities, Device, Pipeline, PipelineOptions, Recorder,
-    push,
+    Access, AddressRange, Barrier, Capabilities, Device, Pipeline, PipelineOptions, Recorder, push,
 };
 use crate::error::{Error, Result, at_most};
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
@@ -237,9 +236,6 @@ impl Primitive for RunLength {
     }
 }
 
-/// An array in scratch: its offset and its size.
-type Part = (u64, u64);
-
 impl RunLength {
     /// The maximum count, and of what.
     fn max_count(&self, config: &RunLengthConfig) -> (u64, &'static str) {
@@ -256,13 +252,13 @@ impl RunLength {
 /// Scratch of an encoding.
 #[derive(Debug)]
 struct EncodeLayout {
-    starts: Part,
-    lengths: Part,
-    run_count: Part,
+    starts: ScratchRange,
+    lengths: ScratchRange,
+    run_count: ScratchRange,
     level_args: u64,
-    select: Part,
-    select_non_trivial: Part,
-    gather: Part,
+    select: ScratchRange,
+    select_non_trivial: ScratchRange,
+    gather: ScratchRange,
 }
 
 impl Algorithm<RunLength> for Encode {
@@ -276,7 +272,6 @@ impl Algorithm<RunLength> for Encode {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> EncodeLayout {
-        let mut take = |name, size| (cursor.take(name, size), size);
         let words = count.saturating_mul(self.index_size);
         let is_non_trivial = self.non_trivial.is_some();
         let if_needed = |size| if is_non_trivial { size } else { 0 };
@@ -287,33 +282,35 @@ impl Algorithm<RunLength> for Encode {
         let select_non_trivial = of_both(&|select, _| select.scratch_requirements(count).size);
         let gather = of_both(&|_, gather| gather.map_or(0, |gather| gather.scratch_requirements(count).size));
         EncodeLayout {
-            starts: take("starts of runs", if self.has_offsets && !is_non_trivial { 0 } else { words }),
-            lengths: take("lengths of runs", if_needed(words)),
-            run_count: take("number of runs", if_needed(4)),
-            level_args: take("level arguments", LevelArgs::size(1)).0,
-            select: take(
+            starts: cursor
+                .array("starts of runs", if self.has_offsets && !is_non_trivial { 0 } else { words }),
+            lengths: cursor.array("lengths of runs", if_needed(words)),
+            run_count: cursor.array("number of runs", if_needed(4)),
+            level_args: cursor.take("level arguments", LevelArgs::size(1)),
+            select: cursor.array(
                 "scratch of the selection of unique elements",
                 self.starts.scratch_requirements(count).size,
             ),
-            select_non_trivial: take("scratch of the selection of non-trivial runs", select_non_trivial),
-            gather: take("scratch of a gather", gather),
+            select_non_trivial: cursor
+                .array("scratch of the selection of non-trivial runs", select_non_trivial),
+            gather: cursor.array("scratch of a gather", gather),
         }
     }
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, RunLength, EncodeLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
-        let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
+        let scratch = buffers.scratch;
         // No elements have no runs at all.
         let non_trivial = self.non_trivial.as_ref().filter(|_| count.max() > 0);
-        let or_scratch = |range: AddressRange, part: Part, is_scratch: bool| {
-            if is_scratch { scratch(part).addresses() } else { range }
+        let or_scratch = |range: AddressRange, array: ScratchRange, is_scratch: bool| {
+            if is_scratch { array.range(scratch).addresses() } else { range }
         };
-        let starts = or_scratch(buffers.offsets, layout.starts, layout.starts.1 > 0);
+        let starts = or_scratch(buffers.offsets, layout.starts, layout.starts.size > 0);
         let lengths = or_scratch(buffers.counts, layout.lengths, non_trivial.is_some());
         let run_count = or_scratch(buffers.result_count, layout.run_count, non_trivial.is_some());
 
         let selection =
-            SelectBuffers::new(buffers.elements, buffers.values, run_count, scratch(layout.select));
+            SelectBuffers::new(buffers.elements, buffers.values, run_count, layout.select.range(scratch));
         self.starts.record(recorder, &selection.indices(starts), count)?;
         if count.max() == 0 {
             return Ok(());
@@ -342,7 +339,7 @@ impl Algorithm<RunLength> for Encode {
             lengths,
             buffers.counts,
             buffers.result_count,
-            scratch(layout.select_non_trivial),
+            layout.select_non_trivial.range(scratch),
         )
         .values(starts, buffers.offsets)
         .operands(Operands::host(&[1u32])?);
@@ -352,7 +349,7 @@ impl Algorithm<RunLength> for Encode {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             let runs = Count::Indirect { address: buffers.result_count.address, max: count.max() as u32 };
             let values = GatherBuffers::new(buffers.elements, buffers.offsets, buffers.values);
-            gather.record(recorder, &values.scratch(scratch(layout.gather)), runs)?;
+            gather.record(recorder, &values.scratch(layout.gather.range(scratch)), runs)?;
         }
         Ok(())
     }
@@ -361,8 +358,8 @@ impl Algorithm<RunLength> for Encode {
 /// Scratch of a decoding: the ends of the runs, and the scratch of their scan.
 #[derive(Debug)]
 struct DecodeLayout {
-    ends: Part,
-    scan: Part,
+    ends: ScratchRange,
+    scan: ScratchRange,
 }
 
 impl Algorithm<RunLength> for Decode {
@@ -373,21 +370,21 @@ impl Algorithm<RunLength> for Decode {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> DecodeLayout {
-        let mut take = |name, size| (cursor.take(name, size), size);
         DecodeLayout {
-            ends: take("ends of runs", count.saturating_mul(4)),
-            scan: take("scratch of the scan of the counts", self.ends.scratch_requirements(count).size),
+            ends: cursor.array("ends of runs", count.saturating_mul(4)),
+            scan: cursor
+                .array("scratch of the scan of the counts", self.ends.scratch_requirements(count).size),
         }
     }
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, RunLength, DecodeLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
-        let scratch = |(offset, size): Part| -> BufferRange { buffers.scratch.slice(offset, size) };
-        let ends = scratch(layout.ends).addresses();
+        let scratch = buffers.scratch;
+        let ends = layout.ends.range(scratch).addresses();
         if count.max() > 0 {
             self.ends.record(
                 recorder,
-                &ScanBuffers::new(buffers.counts, ends, scratch(layout.scan)),
+                &ScanBuffers::new(buffers.counts, ends, layout.scan.range(scratch)),
                 count,
             )?;
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);

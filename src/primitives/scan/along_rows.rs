@@ -17,6 +17,7 @@ use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, PushConstants, Recorder, push};
 use crate::error::{Error, Result, at_most};
 use crate::kernels::Kernel;
+use crate::primitives::arguments::size_if;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
@@ -215,9 +216,8 @@ impl Algorithm<Scan> for AlongRows {
             let size = self.element_count(level, max_count).saturating_mul(self.row_size);
             *offset = cursor.take("aggregates of tiles", size);
         }
-        let mut take = |name, is_needed, size| if is_needed { cursor.take(name, size) } else { 0 };
-        let initial = take("initial value", self.has_initial, self.row_size);
-        let level_args = take("level arguments", self.level_args.is_some(), LevelArgs::size(1));
+        let initial = cursor.take("initial value", size_if(self.has_initial, self.row_size));
+        let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
         ScratchLayout { sums, initial, level_args }
     }
 

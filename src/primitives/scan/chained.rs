@@ -26,7 +26,7 @@ use crate::kernels::Kernel;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::look_back::TICKET_SIZE;
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
+use crate::primitives::{Count, ScratchCursor, ScratchRange, Tiles, has_quads};
 
 /// `GROUP_TILES` of `chained.comp`.
 const GROUP_TILES: u64 = 32;
@@ -55,8 +55,7 @@ pub(super) struct Chained {
 /// Offsets of the arrays in scratch.
 #[derive(Debug)]
 pub(super) struct ScratchLayout {
-    state: u64,
-    state_size: u64,
+    state: ScratchRange,
     /// Offset of the initial value.
     initial: u64,
     /// Offset of the output of `level_args.comp`.
@@ -180,10 +179,8 @@ impl Algorithm<Scan> for Chained {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
-        let state_size = self.state_size(count);
         ScratchLayout {
-            state_size,
-            state: cursor.take("ticket and look-back state", state_size),
+            state: cursor.array("ticket and look-back state", self.state_size(count)),
             initial: cursor.take("initial value", if self.has_initial { self.row_size } else { 0 }),
             level_args: LevelArgs::take(cursor, self.level_args.as_ref()),
         }
@@ -202,7 +199,7 @@ impl Algorithm<Scan> for Chained {
         recorder.phase(c"level args");
         let initial = buffers.initial_row(layout.initial, self.row_size);
         let updates = buffers.write_initial(recorder, layout.initial, self.row_size);
-        let state = scratch.slice(layout.state, layout.state_size);
+        let state = layout.state.range(scratch);
         recorder.fill(state, 0);
         if state.size > 0 || updates {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);

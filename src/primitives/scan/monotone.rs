@@ -7,8 +7,8 @@ use super::config::{ScanBuffers, ScanConfig};
 use super::{Scan, ScanPlan, Strategy, TileDepth};
 use crate::device::{Barrier, Device, Pipeline, Recorder};
 use crate::error::Result;
-use crate::primitives::ScratchCursor;
 use crate::primitives::plan::{Algorithm, Checked};
+use crate::primitives::{ScratchCursor, ScratchRange};
 
 #[derive(Debug)]
 pub(super) struct Monotone {
@@ -19,8 +19,8 @@ pub(super) struct Monotone {
 /// Offsets and sizes of the scratch of both scans.
 #[derive(Debug)]
 pub(super) struct ScratchLayout {
-    sums: (u64, u64),
-    maxima: (u64, u64),
+    sums: ScratchRange,
+    maxima: ScratchRange,
 }
 
 impl Monotone {
@@ -59,10 +59,7 @@ impl Algorithm<Scan> for Monotone {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, max_count: u64) -> ScratchLayout {
-        let mut take = |name, plan: &ScanPlan| {
-            let size = plan.scratch_requirements(max_count).size;
-            (cursor.take(name, size), size)
-        };
+        let mut take = |name, plan: &ScanPlan| cursor.array(name, plan.scratch_requirements(max_count).size);
         ScratchLayout {
             sums: take("scratch of the sums", &self.sums),
             maxima: take("scratch of the maxima", &self.maxima),
@@ -71,10 +68,10 @@ impl Algorithm<Scan> for Monotone {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
-        let scratch = |(offset, size)| buffers.scratch.slice(offset, size);
-        self.sums.record(recorder, &ScanBuffers { scratch: scratch(layout.sums), ..*buffers }, count)?;
+        let scratch = layout.sums.range(buffers.scratch);
+        self.sums.record(recorder, &ScanBuffers { scratch, ..*buffers }, count)?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
-        let results = ScanBuffers::in_place(buffers.destination, scratch(layout.maxima));
+        let results = ScanBuffers::in_place(buffers.destination, layout.maxima.range(buffers.scratch));
         self.maxima.record(recorder, &results.segments(buffers.segments), count)
     }
 }

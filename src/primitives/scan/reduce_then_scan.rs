@@ -25,6 +25,7 @@ use super::{Scan, Strategy, TileDepth};
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels::{self, Kernel};
+use crate::primitives::arguments::size_if;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
@@ -131,11 +132,11 @@ impl ScratchLayout {
             above
                 .for_each(|(offset, count)| *offset = cursor.take("heads of tiles", count.saturating_mul(4)));
         }
-        let mut take = |name, is_needed, size| if is_needed { cursor.take(name, size) } else { 0 };
-        let initial = take("initial value", shape.has_initial, shape.row_size);
-        let level_args =
-            take("level arguments", shape.has_indirect_count, LevelArgs::size(levels.len as u64));
-        let head_bits = take("head bits", shape.by_offsets, count.div_ceil(32).saturating_mul(4));
+        let initial = cursor.take("initial value", size_if(shape.has_initial, shape.row_size));
+        let args_size = size_if(shape.has_indirect_count, LevelArgs::size(levels.len as u64));
+        let level_args = cursor.take("level arguments", args_size);
+        let bits_size = size_if(shape.by_offsets, count.div_ceil(32).saturating_mul(4));
+        let head_bits = cursor.take("head bits", bits_size);
         Self { levels, heads, initial, level_args, head_bits }
     }
 }

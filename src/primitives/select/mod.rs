@@ -352,12 +352,11 @@ impl Algorithm<Select> for Select {
     }
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
-        let state_size = self.state_size(count);
         let name = match self.algorithm {
             SelectAlgorithm::Chained => "ticket and look-back state",
             SelectAlgorithm::ReduceThenScan => "counts of tiles",
         };
-        let state = cursor.take(name, state_size);
+        let state = cursor.array(name, self.state_size(count));
         let tiles = self.tile_count(count);
         let scan_size = match &self.counting {
             Some(counting) if tiles > 1 && counting.summing(tiles).is_none() => {
@@ -365,15 +364,15 @@ impl Algorithm<Select> for Select {
             }
             _ => 0,
         };
-        let scan = cursor.take("scratch of the scan of the counts", scan_size);
+        let scan = cursor.array("scratch of the scan of the counts", scan_size);
         let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
         let has_indices = self.config.writes_indices() && !self.config.has_indices;
-        let indices = cursor.take("indices", if has_indices { count.saturating_mul(4) } else { 0 });
+        let indices = cursor.array("indices", if has_indices { count.saturating_mul(4) } else { 0 });
         let gathers = self.gathers.each_ref().map(|gather| {
             let size = gather.as_ref().map_or(0, |gather| gather.scratch_requirements(count).size);
-            (cursor.take("scratch of a gather", size), size)
+            cursor.array("scratch of a gather", size)
         });
-        ScratchLayout { state, state_size, scan, scan_size, level_args, indices, gathers }
+        ScratchLayout { state, scan, level_args, indices, gathers }
     }
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Select, ScratchLayout>) -> Result<()> {
@@ -381,7 +380,7 @@ impl Algorithm<Select> for Select {
         let scratch = buffers.scratch;
         let tiles = Tiles::at_least_one(count.max(), self.tile_items)?;
         recorder.check_workgroups(tiles.count.into())?;
-        let state = scratch.slice(layout.state, layout.state_size);
+        let state = layout.state.range(scratch);
         recorder.phase(c"level args");
         if self.algorithm == SelectAlgorithm::Chained {
             recorder.fill(state, 0);
@@ -393,22 +392,19 @@ impl Algorithm<Select> for Select {
         let workgroups = workgroups.at_least_one();
         let indices = match self.config.has_indices {
             true => buffers.destination_indices,
-            false => scratch
-                .slice(layout.indices, if self.config.writes_indices() { count.max() * 4 } else { 0 })
-                .addresses(),
+            false => layout.indices.range(scratch).addresses(),
         };
         // To a kernel a null pointer is a single tile.
-        let counts = if state.size > 0 { state.addresses() } else { AddressRange::NONE };
+        let counts = layout.state.addresses(scratch);
         let push = self.push(buffers, counts, indices, workgroups.indirect_tiles(), tiles);
         let mut compact = &self.compact;
-        if let Some(counting) = self.counting.as_ref().filter(|_| layout.state_size > 0) {
+        if let Some(counting) = self.counting.as_ref().filter(|_| layout.state.size > 0) {
             recorder.phase(c"count");
             workgroups.dispatch(recorder, &counting.count, &push)?;
             if let Some(summing) = counting.summing(tiles.count.into()) {
                 compact = summing;
             } else {
-                let of_scan = scratch.slice(layout.scan, layout.scan_size);
-                counting.record_scan(recorder, workgroups, state, of_scan, tiles)?;
+                counting.record_scan(recorder, workgroups, state, layout.scan.range(scratch), tiles)?;
             }
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
@@ -480,14 +476,14 @@ impl Select {
         // An indirect gather has a barrier between its own arguments and the indices.
         let mut has_barrier = self.config.parts != Parts::Selected && matches!(count, Count::Indirect { .. });
         let gathers = self.gathers.iter().zip(pairs).zip(layout.gathers);
-        for ((gather, (source, destination)), (offset, size)) in gathers {
+        for ((gather, (source, destination)), array) in gathers {
             let Some(gather) = gather.as_ref().filter(|_| count.max() > 0) else { continue };
             // The gathers are independent of each other.
             if !std::mem::replace(&mut has_barrier, true) {
                 recorder.phase(c"gather");
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }
-            let scratch: BufferRange = buffers.scratch.slice(offset, size);
+            let scratch = array.range(buffers.scratch);
             let buffers = GatherBuffers::new(source, indices, destination).scratch(scratch);
             gather.record(recorder, &buffers, count)?;
         }

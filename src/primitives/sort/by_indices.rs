@@ -5,13 +5,13 @@
 //! ```
 
 use super::config::{Form, SortBuffers, SortConfig};
-use super::row_mover::{Array, RowMover, RowMoverLayout};
+use super::row_mover::{RowMover, RowMoverLayout};
 use super::{Sort, SortPlan, SortPolicy};
 use crate::device::{AddressRange, BufferRange, Device, Pipeline, Recorder};
 use crate::error::Result;
 use crate::gather::GatherConfig;
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::{Count, ScratchCursor, ScratchRange};
 
 /// The values of a sort of one form, or of segments.
 #[derive(Debug)]
@@ -24,15 +24,14 @@ pub(super) struct ValueMover {
 /// Indices, alternate ones, and what the values need.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValueMoverLayout {
-    indices: [Array; 2],
+    indices: [ScratchRange; 2],
     values: RowMoverLayout,
 }
 
 impl ValueMoverLayout {
     /// The indices that the sort leaves.
     pub(super) fn indices(&self, scratch: BufferRange) -> BufferRange {
-        let [(offset, size), _] = self.indices;
-        scratch.slice(offset, size)
+        self.indices[0].range(scratch)
     }
 }
 
@@ -54,15 +53,13 @@ impl ValueMover {
         let size = count.saturating_mul(4);
         let alternate_size =
             if matches!(self.form, Form::DoubleBuffer | Form::DestroysInput) { size } else { 0 };
-        let mut take = |name, size| (cursor.take(name, size), size);
-        let indices = [take("indices", size), take("alternate indices", alternate_size)];
+        let indices = [cursor.array("indices", size), cursor.array("alternate indices", alternate_size)];
         ValueMoverLayout { indices, values: self.mover.layout(cursor, count) }
     }
 
     /// The memory of the sort of keys and indices, but for its scratch.
     pub(super) fn sort_buffers(&self, buffers: &SortBuffers, layout: &ValueMoverLayout) -> SortBuffers {
-        let [result, other] =
-            layout.indices.map(|(offset, size)| buffers.scratch.slice(offset, size).addresses());
+        let [result, other] = layout.indices.map(|array| array.range(buffers.scratch).addresses());
         let (values, values_alt) = match self.form {
             Form::InPlace => (result, AddressRange::NONE),
             Form::DoubleBuffer => (result, other),
@@ -131,7 +128,7 @@ impl ByIndices {
 
 impl Algorithm<Sort> for ByIndices {
     /// Of the sort's scratch, and of the values.
-    type Layout = (Array, ValueMoverLayout);
+    type Layout = (ScratchRange, ValueMoverLayout);
 
     fn pipelines(&self) -> impl Iterator<Item = &Pipeline> {
         self.sort.pipelines().chain(self.values.pipelines())
@@ -139,12 +136,12 @@ impl Algorithm<Sort> for ByIndices {
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> Self::Layout {
         let size = self.sort.scratch_requirements(count).size;
-        ((cursor.take("scratch of the sort", size), size), self.values.layout(cursor, count))
+        (cursor.array("scratch of the sort", size), self.values.layout(cursor, count))
     }
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, Self::Layout>) -> Result<()> {
-        let Checked { buffers, layout: &((offset, size), values), count } = given;
-        let scratch = buffers.scratch.slice(offset, size);
+        let Checked { buffers, layout: &(sort, values), count } = given;
+        let scratch = sort.range(buffers.scratch);
         let sorted = SortBuffers { scratch, ..self.values.sort_buffers(buffers, &values) };
         self.sort.record(&mut Recorder::dry(recorder.device()), &sorted, count)?;
         self.values.begin(recorder, (buffers, &values), count)?;

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::kernels::{self, Kernel};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::{ScanBuffers, ScanPlan};
-use crate::primitives::{Count, ScratchCursor, has_quads};
+use crate::primitives::{Count, ScratchCursor, ScratchRange, has_quads};
 
 #[derive(Debug)]
 pub(super) struct Passes {
@@ -46,10 +46,9 @@ pub(super) struct ScratchLayout {
     zeroed_size: u64,
     histogram: DigitHistogramLayout,
     alt: AltLayout,
-    counters: u64,
+    counters: ScratchRange,
     counter_count: u64,
-    scan: u64,
-    scan_size: u64,
+    scan: ScratchRange,
 }
 
 impl Passes {
@@ -165,10 +164,10 @@ impl Algorithm<Sort> for Passes {
         let zeroed_size = cursor.size;
         let alt = AltLayout::take(cursor, &self.config, self.passes.count, count);
         let counter_count = count.div_ceil(self.passes.tile_items.into()).saturating_mul(self.radix.into());
-        let counters = cursor.take("counts", counter_count.saturating_mul(4));
+        let counters = cursor.array("counts", counter_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(counter_count).size;
-        let scan = cursor.take("scratch of the scan of the counts", scan_size);
-        ScratchLayout { zeroed_size, histogram, alt, counters, counter_count, scan, scan_size }
+        let scan = cursor.array("scratch of the scan of the counts", scan_size);
+        ScratchLayout { zeroed_size, histogram, alt, counters, counter_count, scan }
     }
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Sort, ScratchLayout>) -> Result<()> {
@@ -189,8 +188,8 @@ impl Algorithm<Sort> for Passes {
         )?;
 
         let arrays = Arrays::new(&self.config, self.passes.count, buffers, &layout.alt, count.max());
-        let counts = scratch.slice(layout.counters, layout.counter_count * 4).addresses();
-        let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
+        let counts = layout.counters.range(scratch).addresses();
+        let scan_buffers = ScanBuffers::in_place(counts, layout.scan.range(scratch));
         // Arrays in scratch are aligned to 16 bytes; an array that is not used has address 0.
         let has_quads = has_quads([(buffers.keys, 16), (buffers.keys_alt, 16)], self.mixed_access, count, 4);
         let pass_pipelines = self.by_quads.as_ref().filter(|_| has_quads).unwrap_or(&self.by_words);

@@ -8,7 +8,7 @@
 use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, Recorder};
 use crate::error::Result;
 use crate::gather::{GatherBuffers, GatherConfig, GatherPlan};
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::{Count, ScratchCursor, ScratchRange};
 
 #[derive(Debug)]
 pub(super) struct RowMover {
@@ -17,15 +17,12 @@ pub(super) struct RowMover {
     copy: Option<GatherPlan>,
 }
 
-/// An array in scratch: its offset and its size.
-pub(super) type Array = (u64, u64);
-
 /// The rows that a copy keeps, and the scratch of both plans.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowMoverLayout {
-    rows: Array,
-    gather: Array,
-    copy: Array,
+    rows: ScratchRange,
+    gather: ScratchRange,
+    copy: ScratchRange,
 }
 
 impl RowMover {
@@ -48,12 +45,13 @@ impl RowMover {
     }
 
     pub(super) fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> RowMoverLayout {
-        let mut take = |name, size| (cursor.take(name, size), size);
         let in_place = |size: &dyn Fn(&GatherPlan) -> u64| self.copy.as_ref().map_or(0, size);
         RowMoverLayout {
-            rows: take("copied rows", in_place(&|copy| count.saturating_mul(copy.config().element_size()))),
-            gather: take("scratch of the gather", self.gather.scratch_requirements(count).size),
-            copy: take("scratch of the copy", in_place(&|copy| copy.scratch_requirements(count).size)),
+            rows: cursor
+                .array("copied rows", in_place(&|copy| count.saturating_mul(copy.config().element_size()))),
+            gather: cursor.array("scratch of the gather", self.gather.scratch_requirements(count).size),
+            copy: cursor
+                .array("scratch of the copy", in_place(&|copy| copy.scratch_requirements(count).size)),
         }
     }
 
@@ -66,7 +64,7 @@ impl RowMover {
         count: Count,
     ) -> Result<()> {
         let Some(copy) = &self.copy else { return Ok(()) };
-        let [copied, scratch] = [layout.rows, layout.copy].map(|(offset, size)| scratch.slice(offset, size));
+        let [copied, scratch] = [layout.rows, layout.copy].map(|array| array.range(scratch));
         let buffers = GatherBuffers::new(rows, AddressRange::NONE, copied.addresses()).scratch(scratch);
         copy.record(recorder, &buffers, count)
     }
@@ -79,8 +77,7 @@ impl RowMover {
         [rows, indices, sorted]: [AddressRange; 3],
         count: Count,
     ) -> Result<()> {
-        let [copied, scratch] =
-            [layout.rows, layout.gather].map(|(offset, size)| scratch.slice(offset, size));
+        let [copied, scratch] = [layout.rows, layout.gather].map(|array| array.range(scratch));
         let rows = if self.copy.is_some() { copied.addresses() } else { rows };
         recorder.barrier_before(Barrier::COMPUTE_TO_COMPUTE, indices);
         self.gather.record(recorder, &GatherBuffers::new(rows, indices, sorted).scratch(scratch), count)

@@ -9,7 +9,7 @@ use crate::kernels;
 use crate::primitives::arguments::size_if;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
-use crate::primitives::{Count, ElementType};
+use crate::primitives::{Count, ElementType, ScratchRange};
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortBuffers, SortConfig};
 
 /// Bytes of the indirect counts of keys and of results.
@@ -31,34 +31,20 @@ pub(super) struct BySort {
     level_args: Option<LevelArgsWriter>,
 }
 
-/// An array in scratch: offset and size.
-#[derive(Debug, Clone, Copy)]
-struct Array(u64, u64);
-
-impl Array {
-    fn range(self, scratch: BufferRange) -> BufferRange {
-        scratch.slice(self.0, self.1)
-    }
-
-    fn addresses(self, scratch: BufferRange) -> AddressRange {
-        if self.1 > 0 { self.range(scratch).addresses() } else { AddressRange::NONE }
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScratchLayout {
     level_args: u64,
-    counts: Array,
-    orders: Array,
-    sorted: Array,
-    begins: Array,
+    counts: ScratchRange,
+    orders: ScratchRange,
+    sorted: ScratchRange,
+    begins: ScratchRange,
     /// Of unequal rows.
-    ends: Array,
-    sort: Array,
+    ends: ScratchRange,
+    sort: ScratchRange,
     /// Indices of the first keys, and where the indices of each row begin.
-    top: Array,
-    top_begins: Array,
-    by_index: Array,
+    top: ScratchRange,
+    top_begins: ScratchRange,
+    by_index: ScratchRange,
 }
 
 impl BySort {
@@ -179,7 +165,7 @@ impl Algorithm<TopK> for BySort {
         let is_indirect = self.level_args.is_some();
         let level_args = LevelArgs::size(if is_indirect { ROW_DISPATCHES } else { 0 });
         let level_args = cursor.take("level arguments", level_args);
-        let mut take = |name, size| Array(cursor.take(name, size), size);
+        let mut take = |name, size| cursor.array(name, size);
         let counts = take("counts of keys and results", if is_indirect { COUNTS_SIZE } else { 0 });
         let key_size = self.config.element.size() as u64;
         let orders = take("orders of the keys", key_count.saturating_mul(key_size));

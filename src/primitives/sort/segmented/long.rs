@@ -14,7 +14,7 @@ use crate::primitives::sort::config::{Form, SortBuffers, SortConfig};
 use crate::primitives::sort::digit::Digit;
 use crate::primitives::sort::dispatch_args::DispatchArgs;
 use crate::primitives::sort::policy::COUNT_SCAN;
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::{Count, ScratchCursor, ScratchRange};
 
 /// Bytes of an entry of the list of long segments.
 const LONG_SIZE: u64 = 16;
@@ -45,22 +45,17 @@ pub(super) struct ScratchLayout {
     /// Capacities of the list of long segments and of the tile queue, in entries.
     pub(super) capacity: u64,
     pub(super) tile_capacity: u64,
-    segments: u64,
-    tiles: u64,
-    counts: u64,
-    scan: u64,
-    scan_size: u64,
+    segments: ScratchRange,
+    tiles: ScratchRange,
+    counts: ScratchRange,
+    scan: ScratchRange,
     alt: AltLayout,
 }
 
 impl ScratchLayout {
     /// The list of long segments.
     pub(super) fn segments(&self, scratch: BufferRange) -> AddressRange {
-        scratch.slice(self.segments, self.capacity * LONG_SIZE).addresses()
-    }
-
-    fn tiles(&self, scratch: BufferRange) -> AddressRange {
-        scratch.slice(self.tiles, self.tile_capacity * 4).addresses()
+        self.segments.range(scratch).addresses()
     }
 
     fn count_count(&self) -> u64 {
@@ -155,13 +150,13 @@ impl Long {
         }
         let tile_capacity = (count / u64::from(self.tile_items)).saturating_add(capacity);
         let alt = AltLayout::take(cursor, &self.config, self.pass_count, count);
-        let segments = cursor.take("list of long segments", capacity.saturating_mul(LONG_SIZE));
-        let tiles = cursor.take("segments of tiles", tile_capacity.saturating_mul(4));
+        let segments = cursor.array("list of long segments", capacity.saturating_mul(LONG_SIZE));
+        let tiles = cursor.array("segments of tiles", tile_capacity.saturating_mul(4));
         let count_count = tile_capacity.saturating_mul(RADIX);
-        let counts = cursor.take("counts", count_count.saturating_mul(4));
+        let counts = cursor.array("counts", count_count.saturating_mul(4));
         let scan_size = self.scan.scratch_requirements(count_count).size;
-        let scan = cursor.take("scratch of the scan of the counts", scan_size);
-        ScratchLayout { capacity, tile_capacity, segments, tiles, counts, scan, scan_size, alt }
+        let scan = cursor.array("scratch of the scan of the counts", scan_size);
+        ScratchLayout { capacity, tile_capacity, segments, tiles, counts, scan, alt }
     }
 
     /// Bytes read and written per key.
@@ -179,7 +174,7 @@ impl Long {
     ) -> Result<()> {
         let push = push::SortQueueTiles {
             long_segments: layout.segments(scratch),
-            tiles: layout.tiles(scratch),
+            tiles: layout.tiles.range(scratch).addresses(),
             dispatch_args: dispatch_args.nth(SEGMENTS).words(),
         };
         recorder.dispatch_indirect(&self.queue_tiles, &push, dispatch_args.nth(SEGMENTS).workgroups())
@@ -195,12 +190,12 @@ impl Long {
         max_count: u64,
     ) -> Result<()> {
         let scratch = buffers.scratch;
-        let counts = scratch.slice(layout.counts, layout.count_count() * 4).addresses();
-        let scan_buffers = ScanBuffers::in_place(counts, scratch.slice(layout.scan, layout.scan_size));
+        let counts = layout.counts.range(scratch).addresses();
+        let scan_buffers = ScanBuffers::in_place(counts, layout.scan.range(scratch));
         let pass_args = dispatch_args.nth(TILES);
         let scan_count =
             Count::Indirect { address: pass_args.count_of_counts(), max: layout.count_count() as u32 };
-        let (long_segments, tiles) = (layout.segments(scratch), layout.tiles(scratch));
+        let (long_segments, tiles) = (layout.segments(scratch), layout.tiles.range(scratch).addresses());
         let (dispatch_args, workgroups) = (pass_args.words(), pass_args.workgroups());
         let arrays = Arrays::new(&self.config, self.pass_count, buffers, &layout.alt, max_count);
         for pass in 0..self.pass_count {

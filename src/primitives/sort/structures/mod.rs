@@ -18,7 +18,7 @@ pub use key::{Direction, Field, Key};
 
 use std::ffi::CStr;
 
-use super::row_mover::{Array, RowMover, RowMoverLayout};
+use super::row_mover::{RowMover, RowMoverLayout};
 use super::{SortBuffers, SortConfig, SortPlan, ValueSize};
 use crate::device::{Access, AddressRange, Barrier, Device, Pipeline, PipelineOptions, Recorder, push};
 use crate::error::{Result, at_most};
@@ -26,7 +26,7 @@ use crate::gather::GatherConfig;
 use crate::kernels;
 use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked, Plan, Primitive, Recordable};
-use crate::primitives::{Count, ScratchCursor};
+use crate::primitives::{Count, ScratchCursor, ScratchRange};
 use config::{Output, SortBy};
 use key::Part;
 use merge_sort::MergeSort;
@@ -134,10 +134,10 @@ impl Step {
 #[derive(Debug)]
 pub struct ScratchLayout {
     level_args: u64,
-    keys: Array,
-    indices: Array,
+    keys: ScratchRange,
+    indices: ScratchRange,
     /// The scratch of one sort after another.
-    sort: Array,
+    sort: ScratchRange,
     mover: Option<RowMoverLayout>,
 }
 
@@ -217,7 +217,6 @@ impl Algorithm<StructureSort> for StructureSort {
 
     fn layout(&self, cursor: &mut ScratchCursor, count: u64) -> ScratchLayout {
         let level_args = LevelArgs::take(cursor, self.level_args.as_ref());
-        let mut take = |name, size| (cursor.take(name, size), size);
         let largest = |size: &dyn Fn(&Step) -> u64| self.steps.iter().map(size).max().unwrap_or(0);
         let key_size = largest(&|step| step.part.element().size() as u64);
         let indices_size = if self.mover.is_some() { count.saturating_mul(4) } else { 0 };
@@ -227,9 +226,9 @@ impl Algorithm<StructureSort> for StructureSort {
         };
         ScratchLayout {
             level_args,
-            keys: take("keys", count.saturating_mul(key_size)),
-            indices: take("indices", indices_size),
-            sort: take("scratch of the sort", sort_size),
+            keys: cursor.array("keys", count.saturating_mul(key_size)),
+            indices: cursor.array("indices", indices_size),
+            sort: cursor.array("scratch of the sort", sort_size),
             mover: self.mover.as_ref().map(|mover| mover.layout(cursor, count)),
         }
     }
@@ -241,8 +240,8 @@ impl Algorithm<StructureSort> for StructureSort {
     ) -> Result<()> {
         let Checked { buffers, layout, count } = given;
         let scratch = buffers.scratch;
-        let array = |(offset, size): Array| scratch.slice(offset, size);
-        let indices = if self.mover.is_some() { array(layout.indices).addresses() } else { buffers.indices };
+        let indices =
+            if self.mover.is_some() { layout.indices.range(scratch).addresses() } else { buffers.indices };
         let rows = if self.output == Output::InPlace { buffers.structures } else { buffers.sorted };
         let mover = self.mover.as_ref().zip(layout.mover.as_ref());
         let ranges = [buffers.structures, indices, rows];
@@ -258,7 +257,7 @@ impl Algorithm<StructureSort> for StructureSort {
         let level_args = (scratch, layout.level_args);
         let workgroups = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
         if let Some(merge_sort) = &self.merge_sort {
-            let ranges = [buffers.structures, indices, array(layout.sort).addresses()];
+            let ranges = [buffers.structures, indices, layout.sort.range(scratch).addresses()];
             merge_sort.record(recorder, workgroups, ranges, count)?;
         }
         for (index, step) in self.steps(count.max()).iter().enumerate() {
@@ -270,7 +269,7 @@ impl Algorithm<StructureSort> for StructureSort {
                 recorder.barrier(Barrier { name: "order so far", source, destination });
             }
             let keys_size = count.max() * step.part.element().size() as u64;
-            let keys = array(layout.keys).slice(0, keys_size).addresses();
+            let keys = layout.keys.range(scratch).slice(0, keys_size).addresses();
             let push = push::SortFieldKeys {
                 structures: buffers.structures,
                 indices: if index > 0 { indices } else { AddressRange::NONE },
@@ -280,7 +279,7 @@ impl Algorithm<StructureSort> for StructureSort {
             };
             workgroups.dispatch(recorder, &step.keys, &push)?;
             recorder.barrier_before(Barrier::COMPUTE_TO_COMPUTE, keys);
-            let sorted = SortBuffers::new(keys, array(layout.sort)).values(indices);
+            let sorted = SortBuffers::new(keys, layout.sort.range(scratch)).values(indices);
             step.sort.record(recorder, &sorted, count)?;
         }
         match mover {
