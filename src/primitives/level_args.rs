@@ -1,8 +1,6 @@
 //! Dispatch arguments of the levels of tiles, for indirect counts: one small dispatch writes them for the indirect
 //! dispatches and their kernels.
 
-use ash::vk;
-
 use super::{Count, ScratchCursor, striding_workgroups};
 use crate::device::{
     AddressRange, Barrier, BufferRange, Device, Pipeline, PipelineOptions, PushConstants, Recorder, push,
@@ -29,17 +27,6 @@ pub(super) fn small_workgroup(device: &Device) -> u32 {
 pub(super) struct LevelArgsWriter {
     pipeline: Pipeline,
     count_size: u64,
-}
-
-/// Division of elements into levels of tiles.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct LevelGrid {
-    /// A larger count is treated as this, but for one of 64 bits.
-    pub max_count: u32,
-    pub tile_items: u32,
-    pub level_count: u32,
-    /// Workgroups per tile.
-    pub column_count: u32,
 }
 
 impl LevelArgsWriter {
@@ -80,39 +67,6 @@ impl LevelArgsWriter {
     pub(super) fn pipeline(&self) -> &Pipeline {
         &self.pipeline
     }
-
-    /// Records the dispatch, and a barrier to the indirect dispatches.
-    pub(super) fn record(
-        &self,
-        recorder: &mut Recorder<'_>,
-        count: vk::DeviceAddress,
-        levels: LevelArgs,
-        grid: LevelGrid,
-    ) -> Result<()> {
-        self.dispatch(recorder, count, levels, grid)?;
-        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
-        Ok(())
-    }
-
-    /// Records the dispatch alone.
-    pub(super) fn dispatch(
-        &self,
-        recorder: &mut Recorder<'_>,
-        count: vk::DeviceAddress,
-        levels: LevelArgs,
-        grid: LevelGrid,
-    ) -> Result<()> {
-        let push = push::ScanLevelArgs {
-            count: AddressRange::new(count, self.count_size),
-            levels: levels.0.addresses(),
-            max_count: grid.max_count,
-            tile_items: grid.tile_items,
-            level_count: grid.level_count,
-            column_count: grid.column_count,
-            max_row: recorder.device().capabilities().max_workgroup_count[0],
-        };
-        recorder.dispatch(&self.pipeline, &push, 1)
-    }
 }
 
 /// The range of the arguments.
@@ -130,14 +84,46 @@ impl LevelArgs {
         cursor.take("level arguments", if writer.is_some() { Self::size(1) } else { 0 })
     }
 
-    /// The indirect arguments of a level.
-    pub(super) fn workgroups(self, level: usize) -> BufferRange {
-        self.0.slice(level as u64 * LEVEL_SIZE, INDIRECT_SIZE)
+    /// Records the dispatches that write the arguments of `grids`, and a barrier to their use; none for a direct count or no
+    /// levels.
+    pub(super) fn write<const N: usize>(
+        recorder: &mut Recorder<'_>,
+        writer: Option<&LevelArgsWriter>,
+        count: Count,
+        scratch: BufferRange,
+        grids: [LevelGrid; N],
+    ) -> Result<[Option<Self>; N]> {
+        let mut args = [None; N];
+        let Count::Indirect { address, max } = count else { return Ok(args) };
+        let writer = writer.expect("`Count::check_supported` was called");
+        for (args, grid) in args.iter_mut().zip(grids).filter(|(_, grid)| grid.level_count > 0) {
+            let levels = scratch.slice(grid.offset, Self::size(grid.level_count as u64));
+            let push = push::ScanLevelArgs {
+                count: AddressRange::new(address, writer.count_size),
+                levels: levels.addresses(),
+                max_count: max,
+                tile_items: grid.tiles.tile_items,
+                level_count: grid.level_count as u32,
+                column_count: grid.tiles.column_count,
+                max_row: recorder.device().capabilities().max_workgroup_count[0],
+            };
+            recorder.dispatch(&writer.pipeline, &push, 1)?;
+            *args = Some(Self(levels));
+        }
+        if args.iter().any(Option::is_some) {
+            recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
+        }
+        Ok(args)
     }
 
-    /// The tiles of a level.
-    pub(super) fn tiles(self, level: usize) -> AddressRange {
-        self.0.slice(level as u64 * LEVEL_SIZE + INDIRECT_SIZE, TILES_SIZE).addresses()
+    /// The indirect arguments of the first level.
+    fn workgroups(self) -> BufferRange {
+        self.0.slice(0, INDIRECT_SIZE)
+    }
+
+    /// The tiles of the first level.
+    pub(super) fn tiles(self) -> AddressRange {
+        self.0.slice(INDIRECT_SIZE, TILES_SIZE).addresses()
     }
 }
 
@@ -156,29 +142,36 @@ pub(super) struct TileGrid {
     pub column_count: u32,
 }
 
+/// Division of elements into levels of tiles.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LevelGrid {
+    pub tiles: TileGrid,
+    pub level_count: usize,
+    /// Offset of the arguments in scratch.
+    pub offset: u64,
+}
+
 impl Workgroups {
-    /// The workgroups for `count` elements. For an indirect count, records the dispatch that writes the arguments at
-    /// `offset` in `scratch`, and a barrier to their use.
+    /// The workgroups for `count` elements, by arguments at `offset` in `scratch` for an indirect count: see
+    /// [`LevelArgs::write`].
     pub(super) fn new(
         recorder: &mut Recorder<'_>,
         level_args: Option<&LevelArgsWriter>,
         count: Count,
-        grid: TileGrid,
+        tiles: TileGrid,
         (scratch, offset): (BufferRange, u64),
     ) -> Result<Self> {
-        let TileGrid { tile_items, column_count } = grid;
-        match (count, level_args) {
-            (Count::Indirect { address, max }, Some(level_args)) => {
-                let levels = LevelArgs(scratch.slice(offset, LevelArgs::size(1)));
-                let grid = LevelGrid { max_count: max, tile_items, level_count: 1, column_count };
-                level_args.record(recorder, address, levels, grid)?;
-                Ok(Self::Device(levels))
-            }
-            (Count::Direct(count), _) => {
-                Ok(Self::Host(count.div_ceil(tile_items.into()) * u64::from(column_count)))
-            }
-            (Count::Indirect { .. }, None) => unreachable!("`Count::check_supported` was called"),
-        }
+        let grid = LevelGrid { tiles, level_count: 1, offset };
+        let [args] = LevelArgs::write(recorder, level_args, count, scratch, [grid])?;
+        let tile_count = count.max().div_ceil(tiles.tile_items.into());
+        Ok(Self::of_level(args, 0, tile_count * u64::from(tiles.column_count)))
+    }
+
+    /// The workgroups of a level: of its arguments, or else `host_count`.
+    pub(super) fn of_level(args: Option<LevelArgs>, level: usize, host_count: u64) -> Self {
+        args.map_or(Self::Host(host_count), |LevelArgs(levels)| {
+            Self::Device(LevelArgs(levels.slice(level as u64 * LEVEL_SIZE, LEVEL_SIZE)))
+        })
     }
 
     /// The workgroups of kernels that have a result of no elements: a direct count of 0 has a tile as well.
@@ -201,7 +194,7 @@ impl Workgroups {
     pub(super) fn indirect_tiles(self) -> AddressRange {
         match self {
             Self::Host(_) => AddressRange::NONE,
-            Self::Device(levels) => levels.tiles(0),
+            Self::Device(levels) => levels.tiles(),
         }
     }
 
@@ -214,7 +207,7 @@ impl Workgroups {
     ) -> Result<()> {
         match self {
             Self::Host(workgroup_count) => recorder.dispatch(pipeline, push, workgroup_count),
-            Self::Device(levels) => recorder.dispatch_indirect(pipeline, push, levels.workgroups(0)),
+            Self::Device(levels) => recorder.dispatch_indirect(pipeline, push, levels.workgroups()),
         }
     }
 }

@@ -13,11 +13,11 @@ use super::config::{ReduceBuffers, ReduceConfig, ReduceRuns};
 use super::modules::{Modules, RowShape};
 use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
-use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels;
 use crate::primitives::arguments::size_if;
-use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, ScratchRange, Tiles, has_quads, quad_alignment};
 use crate::sort::TileShape;
@@ -259,36 +259,17 @@ impl Recording<'_> {
     /// Records the arguments of the groups and of the heads, for an indirect count.
     fn write_args(&self, recorder: &mut Recorder<'_>) -> Result<[Option<LevelArgs>; 2]> {
         let Self { reduction, layout, count, .. } = self;
-        let (&Count::Indirect { address, max: max_count @ 1.. }, Some(writer)) =
-            (count, &reduction.level_args)
-        else {
-            return Ok([None; 2]);
+        let tiles = TileGrid { tile_items: TILE_ROWS, column_count: reduction.shape.column_count };
+        let groups = LevelGrid { tiles, level_count: layout.dispatch_count, offset: layout.level_args };
+        let heads = reduction.heads.as_ref().filter(|_| count.max() > 0);
+        let heads = LevelGrid {
+            tiles: TileGrid { tile_items: heads.map_or(1, |heads| heads.tile_items), column_count: 1 },
+            level_count: heads.iter().len(),
+            offset: layout.head_args,
         };
-        let column_count = reduction.shape.column_count;
-        let level_count = layout.dispatch_count as u32;
-        let groups = LevelGrid { max_count, tile_items: TILE_ROWS, level_count, column_count };
-        let heads = reduction.heads.as_ref().map(|heads| LevelGrid {
-            max_count,
-            tile_items: heads.tile_items,
-            level_count: 1,
-            column_count: 1,
-        });
-        let groups = Some(groups).filter(|groups| groups.level_count > 0);
-        if groups.is_none() && heads.is_none() {
-            return Ok([None; 2]);
-        }
         recorder.phase(c"level args");
-        let mut args = [None; 2];
-        let offsets = [layout.level_args, layout.head_args];
-        for ((args, grid), offset) in args.iter_mut().zip([groups, heads]).zip(offsets) {
-            let Some(grid) = grid else { continue };
-            let size = LevelArgs::size(grid.level_count.into());
-            let levels = LevelArgs(self.buffers.scratch.slice(offset, size));
-            writer.dispatch(recorder, address, levels, grid)?;
-            *args = Some(levels);
-        }
-        recorder.barrier(Barrier::COMPUTE_TO_INDIRECT);
-        Ok(args)
+        let (writer, scratch) = (reduction.level_args.as_ref(), self.buffers.scratch);
+        LevelArgs::write(recorder, writer, *count, scratch, [groups, heads])
     }
 
     /// The tiles of level `level` for a count on the host.
@@ -310,13 +291,15 @@ impl Recording<'_> {
         let (shape, none) = (reduction.shape, AddressRange::NONE);
         let source = if step == 0 { buffers.source } else { self.sums(2 * step) };
         let Tiles { count: tile_count, last_extent } = self.tiles(2 * step)?;
+        let workgroups =
+            Workgroups::of_level(args, step, u64::from(tile_count) * u64::from(shape.column_count));
         let push = push::ReduceReduce {
             source,
             source_rows: none,
             sums: self.sums(2 * step + 2),
             sum_rows: none,
             groups: self.sums(2 * step + 1),
-            indirect_tiles: args.map_or(none, |args| args.tiles(step)),
+            indirect_tiles: workgroups.indirect_tiles(),
             tile_count,
             last_extent,
             column_count: shape.column_count,
@@ -327,8 +310,7 @@ impl Recording<'_> {
         let quads = reduction.by_quads.as_ref().filter(|_| is_quads);
         let of_sums = reduction.of_sums.as_ref().filter(|_| step > 0);
         let pipeline = quads.or(of_sums).unwrap_or(&reduction.by_words);
-        let workgroup_count = u64::from(tile_count) * u64::from(shape.column_count);
-        dispatch(recorder, pipeline, &push, workgroup_count, args.map(|args| args.workgroups(step)))
+        workgroups.dispatch(recorder, pipeline, &push)
     }
 
     /// Records step `step` of finding the runs of keys, if there is one.
@@ -348,28 +330,27 @@ impl Recording<'_> {
         };
         let array = |array: ScratchRange| array.range(buffers.scratch).addresses();
         let tile_heads = array(layout.tile_heads);
-        let indirect_tiles = args.map_or(none, |args| args.tiles(0));
+        let workgroups = Workgroups::of_level(args, 0, tiles.count.into());
         let push = push::ReduceHeads {
             keys: buffers.segments,
             tile_heads,
             offsets: if step == 2 { array(layout.offsets) } else { none },
             unique_keys: if step == 2 { buffers.unique_keys } else { none },
-            indirect_tiles,
+            indirect_tiles: workgroups.indirect_tiles(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
         };
-        let workgroups = args.map(|args| args.workgroups(0));
         match step {
             0 | 2 if !is_empty => {
                 let pipeline = if step == 0 { &heads.count } else { &heads.store };
-                dispatch(recorder, pipeline, &push, tiles.count.into(), workgroups)?;
+                workgroups.dispatch(recorder, pipeline, &push)?;
             }
             1 => {
                 let push = push::ReduceScanHeads {
                     tile_heads,
                     run_count: buffers.run_count,
                     grid: array(layout.grid),
-                    indirect_tiles,
+                    indirect_tiles: workgroups.indirect_tiles(),
                     tile_count: tiles.count,
                     column_count: reduction.shape.column_count,
                     run_invocations: ReducePolicy::WORKGROUP_SIZE,
@@ -409,22 +390,10 @@ impl Recording<'_> {
         };
         let invocations = segment_count * u64::from(reduction.shape.column_count);
         let workgroup_count = invocations.div_ceil(ReducePolicy::WORKGROUP_SIZE.into());
-        let grid = has_heads.then(|| layout.grid.range(scratch));
-        dispatch(recorder, &reduction.segments, &push, workgroup_count, grid)
-    }
-}
-
-/// Records a dispatch, with indirect arguments if there are any.
-fn dispatch<P: PushConstants>(
-    recorder: &mut Recorder<'_>,
-    pipeline: &Pipeline,
-    push: &P,
-    workgroup_count: u64,
-    indirect: Option<BufferRange>,
-) -> Result<()> {
-    match indirect {
-        Some(workgroups) => recorder.dispatch_indirect(pipeline, push, workgroups),
-        None => recorder.dispatch(pipeline, push, workgroup_count),
+        if has_heads {
+            return recorder.dispatch_indirect(&reduction.segments, &push, layout.grid.range(scratch));
+        }
+        recorder.dispatch(&reduction.segments, &push, workgroup_count)
     }
 }
 

@@ -12,10 +12,10 @@ use super::policy::ReducePolicy;
 use super::{Reduce, Strategy};
 use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::Result;
-use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::scan::levels::Levels;
-use crate::primitives::{Count, ScratchCursor, Tiles, has_quads, quad_alignment};
+use crate::primitives::{ScratchCursor, Tiles, has_quads, quad_alignment};
 
 #[derive(Debug)]
 pub(super) struct Whole {
@@ -128,21 +128,10 @@ impl Algorithm<Reduce> for Whole {
         let column_count = u64::from(self.shape.column_count);
         let tiles = Tiles::of_workgroups(count.max(), self.tile_rows, column_count)?;
         recorder.check_workgroups(u64::from(tiles.count) * column_count)?;
-        let args = match (count, &self.level_args) {
-            (Count::Indirect { address, max }, Some(writer)) => {
-                let args = LevelArgs(buffers.scratch.slice(*level_args, LevelArgs::size(levels.len as u64)));
-                let grid = LevelGrid {
-                    max_count: max,
-                    tile_items: self.tile_rows,
-                    level_count: levels.len as u32,
-                    column_count: self.shape.column_count,
-                };
-                recorder.phase(c"level args");
-                writer.record(recorder, address, args, grid)?;
-                Some(args)
-            }
-            _ => None,
-        };
+        recorder.phase(c"level args");
+        let tiles = TileGrid { tile_items: self.tile_rows, column_count: self.shape.column_count };
+        let grid = LevelGrid { tiles, level_count: levels.len, offset: *level_args };
+        let [args] = LevelArgs::write(recorder, self.level_args.as_ref(), count, buffers.scratch, [grid])?;
         // The rows of a level above the source, and the indices beside them.
         let arrays = |level: usize| {
             let [size, rows_size] = self.sizes.map(|size| levels.counts[level] * size);
@@ -161,13 +150,15 @@ impl Algorithm<Reduce> for Whole {
             };
             let Tiles { count: tile_count, last_extent } =
                 Tiles::at_least_one(levels.counts[level], self.tile_rows)?;
+            let host_count = u64::from(tile_count) * column_count;
+            let workgroups = Workgroups::of_level(args, level, host_count);
             let push = push::ReduceReduce {
                 source,
                 source_rows: if is_index { source_rows } else { none },
                 sums,
                 sum_rows: if is_index { sum_rows } else { none },
                 groups: none,
-                indirect_tiles: args.map_or(none, |args| args.tiles(level)),
+                indirect_tiles: workgroups.indirect_tiles(),
                 tile_count,
                 last_extent,
                 column_count: self.shape.column_count * self.shape.flat_columns,
@@ -190,12 +181,8 @@ impl Algorithm<Reduce> for Whole {
                 1 => recorder.phase(c"totals"),
                 _ => {}
             }
-            match args {
-                Some(args) if !is_last => {
-                    recorder.dispatch_indirect(self.pipeline(key), &push, args.workgroups(level))?;
-                }
-                _ => recorder.dispatch(self.pipeline(key), &push, u64::from(tile_count) * column_count)?,
-            }
+            let workgroups = if is_last { Workgroups::Host(host_count) } else { workgroups };
+            workgroups.dispatch(recorder, self.pipeline(key), &push)?;
             if !is_last {
                 recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
             }

@@ -14,11 +14,11 @@ use super::levels::sweep;
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
-use crate::device::{AddressRange, Barrier, Device, Pipeline, PushConstants, Recorder, push};
+use crate::device::{AddressRange, Barrier, Device, Pipeline, Recorder, push};
 use crate::error::{Error, Result, at_most};
 use crate::kernels::Kernel;
 use crate::primitives::arguments::size_if;
-use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid};
+use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, TileGrid, Workgroups};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ScratchCursor, Tiles, has_quads};
 
@@ -228,8 +228,14 @@ impl Algorithm<Scan> for AlongRows {
         let (step, per_tile) = (self.levels[0].tile_step(self.tile_items), self.workgroups_per_tile(0));
         let tiles = Tiles::of_workgroups(max, step, per_tile)?;
         recorder.check_workgroups(u64::from(tiles.count) * per_tile)?;
-        let recording = Recording { scan: self, buffers, layout, count };
-        recording.prepare(recorder)?;
+        recorder.phase(c"level args");
+        if buffers.write_initial(recorder, layout.initial, self.row_size) {
+            recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
+        }
+        let grid = TileGrid { tile_items: step, column_count: per_tile as u32 };
+        let place = (buffers.scratch, layout.level_args);
+        let lowest = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, place)?;
+        let recording = Recording { scan: self, buffers, layout, count, lowest };
         sweep(
             recorder,
             self.levels.len(),
@@ -245,51 +251,32 @@ struct Recording<'a> {
     buffers: &'a ScanBuffers,
     layout: &'a ScratchLayout,
     count: Count,
+    /// Workgroups of the level of elements.
+    lowest: Workgroups,
 }
 
 impl Recording<'_> {
-    /// Records the initial value and the arguments of indirect dispatches.
-    fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
-        let Self { scan, buffers, layout, count } = self;
-        recorder.phase(c"level args");
-        if buffers.write_initial(recorder, layout.initial, scan.row_size) {
-            recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
-        }
-        if let (&Count::Indirect { address, max }, Some(level_args)) = (count, &scan.level_args) {
-            let grid = LevelGrid {
-                max_count: max,
-                tile_items: scan.levels[0].tile_step(scan.tile_items),
-                level_count: 1,
-                column_count: scan.workgroups_per_tile(0) as u32,
-            };
-            level_args.record(recorder, address, self.level_args(), grid)?;
-        }
-        Ok(())
-    }
-
-    fn level_args(&self) -> LevelArgs {
-        LevelArgs(self.buffers.scratch.slice(self.layout.level_args, LevelArgs::size(1)))
-    }
-
     fn reduce(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let tiles = self.scan.tiles(level, self.count.max())?;
+        let workgroups = self.workgroups(level, tiles);
         let push = push::ScanReduce {
             source: self.source(level),
             sums: self.sums(level + 1),
             heads: AddressRange::NONE,
             sum_heads: AddressRange::NONE,
-            indirect_tiles: self.indirect_tiles(level),
+            indirect_tiles: workgroups.indirect_tiles(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
         };
         let reduce = self.scan.levels[level].reduce.as_ref().expect("a level below the top");
-        self.dispatch(recorder, level, reduce.pipeline(self.has_quads(level, &[push.source])), &push)
+        workgroups.dispatch(recorder, reduce.pipeline(self.has_quads(level, &[push.source])), &push)
     }
 
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let Self { scan, buffers, layout, .. } = self;
         let tiles = scan.tiles(level, self.count.max())?;
+        let workgroups = self.workgroups(level, tiles);
         // The initial value of each segment.
         let initial = buffers.initial_row(layout.initial, scan.row_size);
         let is_top = level + 1 == scan.levels.len();
@@ -299,39 +286,21 @@ impl Recording<'_> {
             carries: if is_top { AddressRange::NONE } else { self.sums(level + 1) },
             heads: AddressRange::NONE,
             initial: if level == 0 { initial } else { AddressRange::NONE },
-            indirect_tiles: self.indirect_tiles(level),
+            indirect_tiles: workgroups.indirect_tiles(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             column_count: scan.column_count,
         };
         let has_quads = self.has_quads(level, &[push.source, push.destination]);
-        self.dispatch(recorder, level, scan.levels[level].downsweep.pipeline(has_quads), &push)
+        workgroups.dispatch(recorder, scan.levels[level].downsweep.pipeline(has_quads), &push)
     }
 
-    /// Dispatches the workgroups of a level. Of an indirect count, the levels above the elements have the workgroups of
-    /// the maximum: results of segments that do not exist are not used.
-    fn dispatch<P: PushConstants>(
-        &self,
-        recorder: &mut Recorder<'_>,
-        level: usize,
-        pipeline: &Pipeline,
-        push: &P,
-    ) -> Result<()> {
-        match (self.count, level) {
-            (Count::Indirect { .. }, 0) => {
-                recorder.dispatch_indirect(pipeline, push, self.level_args().workgroups(0))
-            }
-            _ => {
-                let tiles = u64::from(self.scan.tiles(level, self.count.max())?.count);
-                recorder.dispatch(pipeline, push, tiles * self.scan.workgroups_per_tile(level))
-            }
-        }
-    }
-
-    fn indirect_tiles(&self, level: usize) -> AddressRange {
-        match (self.count, level) {
-            (Count::Indirect { .. }, 0) => self.level_args().tiles(0),
-            _ => AddressRange::NONE,
+    /// The workgroups of a level. Of an indirect count, the levels above the elements have those of the maximum: results of
+    /// segments that do not exist are not used.
+    fn workgroups(&self, level: usize, tiles: Tiles) -> Workgroups {
+        match level {
+            0 => self.lowest,
+            _ => Workgroups::Host(u64::from(tiles.count) * self.scan.workgroups_per_tile(level)),
         }
     }
 

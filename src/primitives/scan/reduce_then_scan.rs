@@ -22,11 +22,13 @@ use super::levels::{Levels, sweep};
 use super::operator::Modules;
 use super::policy::ScanPolicy;
 use super::{Scan, Strategy, TileDepth};
-use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, PushConstants, Recorder, push};
+use crate::device::{AddressRange, Barrier, BufferRange, Device, Pipeline, Recorder, push};
 use crate::error::{Result, at_most};
 use crate::kernels::{self, Kernel};
 use crate::primitives::arguments::size_if;
-use crate::primitives::level_args::{LevelArgs, LevelArgsWriter, LevelGrid, small_workgroup};
+use crate::primitives::level_args::{
+    LevelArgs, LevelArgsWriter, LevelGrid, TileGrid, Workgroups, small_workgroup,
+};
 use crate::primitives::plan::{Algorithm, Checked};
 use crate::primitives::{Count, ElementType, ScratchCursor, Tiles, has_quads};
 
@@ -257,7 +259,7 @@ impl Algorithm<Scan> for ReduceThenScan {
 
     fn record(&self, recorder: &mut Recorder<'_>, given: Checked<'_, Scan, ScratchLayout>) -> Result<()> {
         let Checked { buffers, layout, count } = given;
-        let recording = Recording::new(self, buffers, layout, count)?;
+        let mut recording = Recording::new(self, buffers, layout, count)?;
         recorder.check_workgroups(u64::from(recording.tiles(0)?.count) * u64::from(self.column_count))?;
         recording.prepare(recorder)?;
         sweep(
@@ -281,6 +283,8 @@ struct Recording<'a> {
     heads: AddressRange,
     /// Number of offsets of segments.
     offset_count: u32,
+    /// Arguments of the levels for an indirect count, once they are recorded.
+    args: Option<LevelArgs>,
 }
 
 impl<'a> Recording<'a> {
@@ -297,7 +301,7 @@ impl<'a> Recording<'a> {
         Tiles::of_workgroups(max_count, scan.shape.tile_items, scan.column_count.into())?;
         let initial = buffers.initial_row(layout.initial, scan.shape.row_size);
         let (heads, offset_count) = (buffers.segments, 0);
-        let mut recording = Self { scan, buffers, count, layout, initial, heads, offset_count };
+        let mut recording = Self { scan, buffers, count, layout, initial, heads, offset_count, args: None };
         if scan.mark_segments.is_some() {
             let offset_count = buffers.segments.size / size_of::<u32>() as u64;
             at_most(offset_count, u32::MAX.into(), "a scan of segments, in offsets")?;
@@ -313,8 +317,8 @@ impl<'a> Recording<'a> {
     }
 
     /// Records the preparation.
-    fn prepare(&self, recorder: &mut Recorder<'_>) -> Result<()> {
-        let Self { scan, buffers, count, layout, .. } = self;
+    fn prepare(&mut self, recorder: &mut Recorder<'_>) -> Result<()> {
+        let Self { scan, buffers, count, layout, .. } = *self;
         recorder.phase(c"level args");
         let mut has_transfers = buffers.write_initial(recorder, layout.initial, scan.shape.row_size);
         if scan.mark_segments.is_some() {
@@ -340,44 +344,36 @@ impl<'a> Recording<'a> {
             recorder.dispatch(pipeline, &push, offset_count.div_ceil(workgroup_size).into())?;
             has_dispatches = true;
         }
-        if let (&Count::Indirect { address, max }, Some(level_args)) = (count, &scan.level_args) {
-            let grid = LevelGrid {
-                max_count: max,
-                tile_items: scan.shape.tile_items,
-                level_count: layout.levels.len as u32,
-                column_count: scan.column_count,
-            };
-            level_args.record(recorder, address, self.level_args(), grid)?;
-        } else if has_dispatches {
+        let tiles = TileGrid { tile_items: scan.shape.tile_items, column_count: scan.column_count };
+        let grid = LevelGrid { tiles, level_count: layout.levels.len, offset: layout.level_args };
+        [self.args] = LevelArgs::write(recorder, scan.level_args.as_ref(), count, buffers.scratch, [grid])?;
+        if has_dispatches && self.args.is_none() {
             recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         }
         Ok(())
     }
 
-    fn level_args(&self) -> LevelArgs {
-        let size = LevelArgs::size(self.layout.levels.len as u64);
-        LevelArgs(self.buffers.scratch.slice(self.layout.level_args, size))
-    }
-
     fn reduce(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let tiles = self.tiles(level)?;
+        let workgroups = self.workgroups(level, tiles);
         let push = push::ScanReduce {
             source: self.source(level),
             sums: self.array(level + 1),
             heads: self.heads(level),
             sum_heads: self.heads(level + 1),
-            indirect_tiles: self.indirect_tiles(level),
+            indirect_tiles: workgroups.indirect_tiles(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             column_count: self.scan.column_count,
         };
         let key = Reduce { rows: self.rows(level), quad_access: self.quad_access(level, &[push.source]) };
-        self.dispatch(recorder, level, pipeline_of(&self.scan.reduces, key), &push)
+        workgroups.dispatch(recorder, pipeline_of(&self.scan.reduces, key), &push)
     }
 
     fn downsweep(&self, recorder: &mut Recorder<'_>, level: usize) -> Result<()> {
         let scan = self.scan;
         let tiles = self.tiles(level)?;
+        let workgroups = self.workgroups(level, tiles);
         let is_top = level + 1 == self.layout.levels.len;
         // The carry-in of the top level is the initial value; with segments, each segment starts from it instead.
         let (initial, top_carry) = match scan.segments {
@@ -390,7 +386,7 @@ impl<'a> Recording<'a> {
             carries: if is_top { top_carry } else { self.array(level + 1) },
             heads: self.heads(level),
             initial: if level == 0 { initial } else { AddressRange::NONE },
-            indirect_tiles: self.indirect_tiles(level),
+            indirect_tiles: workgroups.indirect_tiles(),
             tile_count: tiles.count,
             last_extent: tiles.last_extent,
             column_count: scan.column_count,
@@ -400,38 +396,16 @@ impl<'a> Recording<'a> {
             kind: if level == 0 { scan.kind } else { ScanKind::Exclusive },
             quad_access: self.quad_access(level, &[push.source, push.destination]),
         };
-        self.dispatch(recorder, level, pipeline_of(&scan.downsweeps, key), &push)
+        workgroups.dispatch(recorder, pipeline_of(&scan.downsweeps, key), &push)
     }
 
-    /// Dispatches a workgroup for each tile of `level`, or for each column of a tile.
-    fn dispatch<P: PushConstants>(
-        &self,
-        recorder: &mut Recorder<'_>,
-        level: usize,
-        pipeline: &Pipeline,
-        push: &P,
-    ) -> Result<()> {
-        match self.count {
-            Count::Direct(_) => {
-                let tiles = u64::from(self.tiles(level)?.count);
-                recorder.dispatch(pipeline, push, tiles * u64::from(self.scan.column_count))
-            }
-            Count::Indirect { .. } => {
-                recorder.dispatch_indirect(pipeline, push, self.level_args().workgroups(level))
-            }
-        }
+    /// A workgroup for each tile of `level`, or for each column of a tile.
+    fn workgroups(&self, level: usize, tiles: Tiles) -> Workgroups {
+        Workgroups::of_level(self.args, level, u64::from(tiles.count) * u64::from(self.scan.column_count))
     }
 
     fn tiles(&self, level: usize) -> Result<Tiles> {
         Tiles::new(self.layout.levels.counts[level], self.scan.shape.tile_items)
-    }
-
-    /// The tiles of a level for an indirect count; empty for a direct one.
-    fn indirect_tiles(&self, level: usize) -> AddressRange {
-        match self.count {
-            Count::Direct(_) => AddressRange::NONE,
-            Count::Indirect { .. } => self.level_args().tiles(level),
-        }
     }
 
     fn array(&self, level: usize) -> AddressRange {

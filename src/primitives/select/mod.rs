@@ -207,7 +207,7 @@ impl Counting {
             }
             // The scan has a barrier between its own arguments and the counts.
             Workgroups::Device(levels) => {
-                Count::Indirect { address: levels.tiles(0).address, max: tiles.count }
+                Count::Indirect { address: levels.tiles().address, max: tiles.count }
             }
         };
         self.scan.record(recorder, &ScanBuffers::in_place(counts.addresses(), scratch), tile_count)
