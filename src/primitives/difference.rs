@@ -136,12 +136,6 @@ impl DifferenceConfig {
         is_adjacent && (tile_rows * self.columns).is_multiple_of(self.numbers_per_pack())
     }
 
-    /// The same configuration of unpacked numbers.
-    const fn of_unpacked(mut self) -> Self {
-        self.element = self.element.unpacked();
-        self
-    }
-
     /// Checks that a device supports the configuration.
     fn check(&self, capabilities: &Capabilities) -> Result<()> {
         in_range("columns of a difference", self.columns, 1..=Self::MAX_COLUMNS)?;
@@ -155,7 +149,7 @@ impl DifferenceConfig {
     }
 }
 
-configuration!(DifferenceConfig, DifferencePolicy of Difference);
+configuration!(DifferenceConfig, DifferencePolicy of Difference, |config| Self { element: config.element.unpacked(), ..*config });
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -246,10 +240,9 @@ impl DifferencePolicy {
         Self { workgroup_size, items_per_invocation, subgroup_size: None }
     }
 
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Packs of 16 bytes that an invocation has in flight.

@@ -122,14 +122,10 @@ impl GatherConfig {
     fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("words per element of a gather", self.words_per_element, 1..=Self::MAX_WORDS)
     }
-
-    /// Packed elements are gathered as they are.
-    const fn of_unpacked(self) -> Self {
-        self
-    }
 }
 
-configuration!(GatherConfig, GatherPolicy of Gather);
+// Packed elements are gathered as they are.
+configuration!(GatherConfig, GatherPolicy of Gather, |config| *config);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -214,10 +210,9 @@ impl GatherPolicy {
         Self { workgroup_size, accesses_per_invocation, subgroup_size: None }
     }
 
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Accesses per workgroup.
@@ -399,10 +394,6 @@ impl Primitive for Gather {
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         std::iter::once(self as _)
-    }
-
-    fn algorithm(&self, _: &GatherConfig, max: u64) -> Option<&dyn Recordable<Self>> {
-        (max > 0).then_some(self)
     }
 }
 

@@ -174,15 +174,9 @@ impl MergeConfig {
         refuse_if(self.functions.is_some() && has_order, reason)?;
         in_range("words per value of a merge", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)
     }
-
-    /// The same configuration of unpacked keys.
-    const fn of_unpacked(mut self) -> Self {
-        self.element = self.element.unpacked();
-        self
-    }
 }
 
-configuration!(MergeConfig, MergePolicy of Merge);
+configuration!(MergeConfig, MergePolicy of Merge, |config| Self { element: config.element.unpacked(), ..*config });
 
 /// The memory of one recording. Without values, their ranges are ignored.
 #[derive(Debug, Clone, Copy, Default)]
@@ -311,10 +305,9 @@ impl MergePolicy {
         Self { workgroup_size, items_per_invocation, loads_in_flight: 1, subgroup_size: None }
     }
 
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Keys per tile.
@@ -419,10 +412,6 @@ impl Primitive for Merge {
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         std::iter::once(self as _)
-    }
-
-    fn algorithm(&self, _: &MergeConfig, max: (u64, u64)) -> Option<&dyn Recordable<Self>> {
-        (max != (0, 0)).then_some(self)
     }
 
     fn check_count(&self, config: &MergeConfig, (a, b): (u64, u64)) -> Result<()> {

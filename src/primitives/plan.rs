@@ -93,9 +93,11 @@ pub trait Primitive: Debug + Send + Sync + Sized + 'static {
     #[doc(hidden)]
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>>;
 
-    /// The algorithm for up to `max` elements; `None` if there is nothing to record.
+    /// The algorithm for up to `max` elements, by default the first one; `None` if there is nothing to record.
     #[doc(hidden)]
-    fn algorithm(&self, config: &Self::Config, max: Max<Self>) -> Option<&dyn Recordable<Self>>;
+    fn algorithm(&self, _: &Self::Config, max: Max<Self>) -> Option<&dyn Recordable<Self>> {
+        self.algorithms().next().filter(|_| !Self::is_empty(max))
+    }
 
     /// Checks the counts against the limits of the plan; algorithms check the limits of a recording.
     #[doc(hidden)]
@@ -133,12 +135,15 @@ pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
     fn unpacked(&self) -> Self;
 }
 
-/// Makes a type with a field `policy`, and `has_indirect_count` or another field for it, the configuration of a primitive.
+/// Makes a type with a field `policy`, and `has_indirect_count` or another field for it, the configuration of a primitive;
+/// a closure has that of unpacked elements.
 macro_rules! configuration {
-    ($config:ident, $policy:ident of $primitive:ident) => {
-        configuration!($config, $policy of $primitive: has_indirect_count);
+    ($config:ident, $policy:ident of $primitive:ident, |$this:ident| $unpacked:expr) => {
+        configuration!($config, $policy of $primitive: has_indirect_count, |$this| $unpacked);
     };
-    ($config:ident, $policy:ident of $primitive:ident: $($has_indirect_count:ident).+) => {
+    (
+        $config:ident, $policy:ident of $primitive:ident: $($has_indirect_count:ident).+, |$this:ident| $unpacked:expr
+    ) => {
         impl $crate::primitives::plan::Config for $config {
             type Primitive = $primitive;
 
@@ -148,7 +153,7 @@ macro_rules! configuration {
 
             fn checked_policy(&self, capabilities: &$crate::device::Capabilities) -> Result<$policy> {
                 self.check(capabilities)?;
-                let unpacked = self.of_unpacked();
+                let unpacked = self.unpacked();
                 unpacked.check(capabilities)?;
                 let policy = self.policy.unwrap_or_else(|| <$policy>::choose(capabilities, &unpacked).policy);
                 policy.check(&unpacked, capabilities)?;
@@ -156,7 +161,8 @@ macro_rules! configuration {
             }
 
             fn unpacked(&self) -> Self {
-                self.of_unpacked()
+                let $this = self;
+                $unpacked
             }
         }
     };

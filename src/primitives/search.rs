@@ -189,15 +189,9 @@ impl SearchConfig {
         in_range("sorted keys of a row", sorted_length, 1..=Self::MAX_ROW_LENGTH)?;
         in_range("needles of a row", needle_length, 1..=u32::MAX)
     }
-
-    /// The same configuration of unpacked keys.
-    const fn of_unpacked(mut self) -> Self {
-        self.element = self.element.unpacked();
-        self
-    }
 }
 
-configuration!(SearchConfig, SearchPolicy of Search);
+configuration!(SearchConfig, SearchPolicy of Search, |config| Self { element: config.element.unpacked(), ..*config });
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
@@ -295,10 +289,9 @@ impl SearchPolicy {
         Self { workgroup_size, items_per_invocation, shared_steps, subgroup_size: None }
     }
 
-    /// The policy with a required subgroup size.
-    pub const fn with_subgroup_size(mut self, size: u32) -> Self {
-        self.subgroup_size = Some(size);
-        self
+    setters! {
+        /// The policy with a required subgroup size.
+        with_subgroup_size(size: u32) => subgroup_size = Some(size);
     }
 
     /// Needles per tile.
@@ -393,10 +386,6 @@ impl Primitive for Search {
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
         std::iter::once(self as _)
-    }
-
-    fn algorithm(&self, _: &SearchConfig, (_, needle_count): (u64, u64)) -> Option<&dyn Recordable<Self>> {
-        (needle_count > 0).then_some(self)
     }
 
     fn is_empty((_, needle_count): (u64, u64)) -> bool {

@@ -144,12 +144,6 @@ impl HistogramConfig {
         size_if(self.is_weighted, self.columns as u64 * 4)
     }
 
-    /// The same configuration of unpacked values.
-    const fn of_unpacked(mut self) -> Self {
-        self.element = self.element.unpacked();
-        self
-    }
-
     pub(crate) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("bins of a histogram", self.bins, 1..=Self::MAX_BINS)?;
         in_range("columns of a histogram", self.columns, 1..=Self::MAX_COLUMNS)?;
@@ -162,7 +156,7 @@ impl HistogramConfig {
     }
 }
 
-configuration!(HistogramConfig, HistogramPolicy of Histogram);
+configuration!(HistogramConfig, HistogramPolicy of Histogram, |config| Self { element: config.element.unpacked(), ..*config });
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

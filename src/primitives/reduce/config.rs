@@ -447,7 +447,7 @@ impl ReduceConfig {
     }
 }
 
-configuration!(ReduceConfig, ReducePolicy of Reduce);
+configuration!(ReduceConfig, ReducePolicy of Reduce, |config| config.of_unpacked());
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

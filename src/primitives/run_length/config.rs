@@ -91,12 +91,6 @@ impl RunLengthConfig {
         self
     }
 
-    /// Writes the index of the first element of each run as well, as u32.
-    pub const fn offsets(mut self) -> Self {
-        self.has_offsets = true;
-        self
-    }
-
     /// Writes no values, only counts and offsets. Decodes as [`Self::decode_indices`] does.
     pub const fn without_values(mut self) -> Self {
         self.has_values = false;
@@ -107,6 +101,8 @@ impl RunLengthConfig {
     }
 
     setters! {
+        /// Writes the index of the first element of each run as well, as u32.
+        offsets() => has_offsets = true;
         /// Sets the order of floats, by which elements are equal; by default [`FloatOrder::Numpy`].
         order(order: FloatOrder) => order = order;
         /// Supports encodings of 2^32 elements and more; counts, offsets and the number of runs are u64. Requires
@@ -168,7 +164,7 @@ impl RunLengthConfig {
     }
 }
 
-configuration!(RunLengthConfig, RunLengthPolicy of RunLength);
+configuration!(RunLengthConfig, RunLengthPolicy of RunLength, |config| config.of_unpacked());
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
 #[derive(Debug, Clone, Copy, Default)]

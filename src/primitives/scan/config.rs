@@ -535,7 +535,7 @@ impl InitialValue {
     }
 }
 
-configuration!(ScanConfig, ScanPolicy of Scan);
+configuration!(ScanConfig, ScanPolicy of Scan, |config| config.of_unpacked());
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

@@ -186,10 +186,6 @@ impl Primitive for Scan {
         std::iter::once(&*self.0 as _)
     }
 
-    fn algorithm(&self, _: &ScanConfig, max: u64) -> Option<&dyn Recordable<Self>> {
-        if max == 0 { None } else { Some(&*self.0) }
-    }
-
     fn first_access(&self, config: &ScanConfig) -> Access {
         let marks_segments = config.segments == Some(SegmentsBy::Offsets);
         let transfers = self.0.has_fill() || marks_segments || config.has_initial;

@@ -390,7 +390,7 @@ impl SelectConfig {
     }
 }
 
-configuration!(SelectConfig, SelectPolicy of Select);
+configuration!(SelectConfig, SelectPolicy of Select, |config| config.of_unpacked());
 
 /// Operands of the comparisons of a recording: one for each comparison, two for a range; the operands of the second
 /// comparison of a partition in three follow.

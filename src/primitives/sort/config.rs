@@ -219,15 +219,13 @@ impl SortConfig {
         /// Requires `onesweep`, which is chosen by default then. Indirect counts remain u32. Not with indices, which are u32,
         /// with values of more than 8 bytes, or for a segmented sort.
         large_counts() => has_large_counts = true;
-    }
-
-    /// Sorts by keys that a function of the caller computes from elements while they are loaded: `Key key_of(Words element,
-    /// uint index, Words data)`, in the form of the key type. [`SortBuffers::keys`] are the elements, which are only read.
-    /// For an argsort, or [out of place](Self::out_of_place) keys with their indices, or with values of more than 8 bytes, which may
-    /// be the elements; keys of 32 or 64 bits; by `onesweep`, or in one workgroup.
-    pub const fn computed(mut self, functions: &'static Functions) -> Self {
-        self.functions = Some(functions);
-        self
+        /// Sorts by keys that a function of the caller computes from elements while they are loaded: `Key key_of(Words element,
+        /// uint index, Words data)`, in the form of the key type. [`SortBuffers::keys`] are the elements, which are only read.
+        /// For an argsort, or [out of place](Self::out_of_place) keys with their indices, or with values of more than 8 bytes, which
+        /// may be the elements; keys of 32 or 64 bits; by `onesweep`, or in one workgroup.
+        computed(functions: &'static Functions) => functions = Some(functions);
+        /// Sets the policy; by default [`SortPolicy::choose`] chooses it.
+        policy(policy: SortPolicy) => policy = Some(policy);
     }
 
     /// Whether a function of the caller computes the keys.
@@ -256,12 +254,6 @@ impl SortConfig {
         } else {
             self
         }
-    }
-
-    /// Sets the policy; by default [`SortPolicy::choose`] chooses it.
-    pub const fn policy(mut self, policy: SortPolicy) -> Self {
-        self.policy = Some(policy);
-        self
     }
 
     /// The key type.
@@ -486,7 +478,7 @@ impl SortConfig {
     }
 }
 
-configuration!(SortConfig, SortPolicy of Sort);
+configuration!(SortConfig, SortPolicy of Sort, |config| config.of_unpacked());
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

@@ -186,12 +186,6 @@ impl TopKConfig {
         [packed::key_define(self.element)]
     }
 
-    /// The same configuration of unpacked keys.
-    const fn of_unpacked(mut self) -> Self {
-        self.element = self.element.unpacked();
-        self
-    }
-
     pub(super) fn check(&self, _: &Capabilities) -> Result<()> {
         in_range("columns of a top-k", self.columns, 1..=Self::MAX_COLUMNS)?;
         in_range("k of a top-k, up to the columns of a row", self.k, 1..=self.columns)?;
@@ -203,7 +197,7 @@ impl TopKConfig {
     }
 }
 
-configuration!(TopKConfig, TopKPolicy of TopK);
+configuration!(TopKConfig, TopKPolicy of TopK, |config| Self { element: config.element.unpacked(), ..*config });
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
 #[derive(Debug, Clone, Copy, Default)]

@@ -94,16 +94,6 @@ enum Variant {
     Sort(Box<BySort>),
 }
 
-impl TopK {
-    fn recordable(&self) -> &dyn Recordable<Self> {
-        match &self.0 {
-            Variant::Rows(rows) => rows,
-            Variant::Tiles(tiles) => tiles,
-            Variant::Sort(sort) => &**sort,
-        }
-    }
-}
-
 impl Primitive for TopK {
     type Config = TopKConfig;
     type Policy = TopKPolicy;
@@ -126,11 +116,11 @@ impl Primitive for TopK {
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &dyn Recordable<Self>> {
-        std::iter::once(self.recordable())
-    }
-
-    fn algorithm(&self, _: &TopKConfig, max: u64) -> Option<&dyn Recordable<Self>> {
-        (max > 0).then(|| self.recordable())
+        std::iter::once(match &self.0 {
+            Variant::Rows(rows) => rows as _,
+            Variant::Tiles(tiles) => tiles as _,
+            Variant::Sort(sort) => &**sort as _,
+        })
     }
 
     fn check_count(&self, _: &TopKConfig, count: u64) -> Result<()> {

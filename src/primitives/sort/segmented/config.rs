@@ -148,15 +148,13 @@ impl SegmentedSortConfig {
         self.sort = self.sort.of_kernels();
         self
     }
-
-    /// The same sort of unpacked keys.
-    const fn of_unpacked(mut self) -> Self {
-        self.sort = self.sort.of_unpacked();
-        self
-    }
 }
 
-configuration!(SegmentedSortConfig, SegmentedSortPolicy of SegmentedSort: sort.has_indirect_count);
+configuration!(
+    SegmentedSortConfig,
+    SegmentedSortPolicy of SegmentedSort: sort.has_indirect_count,
+    |config| Self { sort: config.sort.of_unpacked(), ..*config }
+);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

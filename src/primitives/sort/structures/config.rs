@@ -128,14 +128,10 @@ impl StructureSortConfig {
         refuse_if(!self.structure_size.is_multiple_of(4), reason)?;
         self.key().map_or(Ok(()), |key| key.check(self.structure_size))
     }
-
-    /// Structures are words.
-    const fn of_unpacked(self) -> Self {
-        self
-    }
 }
 
-configuration!(StructureSortConfig, StructureSortPolicy of StructureSort);
+// Structures are words.
+configuration!(StructureSortConfig, StructureSortPolicy of StructureSort, |config| *config);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]
