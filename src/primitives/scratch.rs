@@ -73,7 +73,7 @@ pub struct ScratchArray {
 /// Where a layout has an array in scratch.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ScratchRange {
-    offset: u64,
+    pub(super) offset: u64,
     /// Size, bytes.
     pub(super) size: u64,
 }

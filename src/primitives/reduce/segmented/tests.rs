@@ -15,10 +15,10 @@ fn a_dispatch_sums_groups_of_32_and_of_1024_rows() {
     assert_eq!(many.counts[..7], [u32::MAX.into(), 1 << 27, 1 << 22, 1 << 17, 1 << 12, 128, 4]);
     let mut cursor = ScratchCursor::default();
     let keys = ScratchLayout::new(&mut cursor, 3000, 4, Some(1024), true);
-    assert_eq!((keys.dispatch_count, keys.sums_size), (1, (94 + 3) * 4));
-    assert_eq!((keys.tile_heads, keys.offsets, keys.grid), (400, 416, 12_416));
+    assert_eq!((keys.dispatch_count, keys.sums.size), (1, (94 + 3) * 4));
+    assert_eq!((keys.tile_heads.offset, keys.offsets.offset, keys.grid.offset), (400, 416, 12_416));
     assert_eq!((keys.level_args, keys.head_args, cursor.size), (12_432, 12_464, 12_496));
     let mut cursor = ScratchCursor::default();
     let small = ScratchLayout::new(&mut cursor, 3000, 4, Some(128), true);
-    assert_eq!((small.tile_heads, small.offsets), (400, 400 + 96));
+    assert_eq!((small.tile_heads.offset, small.offsets.offset), (400, 400 + 96));
 }
