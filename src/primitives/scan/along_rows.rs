@@ -295,8 +295,8 @@ impl Recording<'_> {
         workgroups.dispatch(recorder, scan.levels[level].downsweep.pipeline(has_quads), &push)
     }
 
-    /// The workgroups of a level. Of an indirect count, the levels above the elements have those of the maximum: results of
-    /// segments that do not exist are not used.
+    /// The workgroups of a level. Of an indirect count, the levels above the elements have the workgroups of the
+    /// maximum: results of segments that do not exist are not used.
     fn workgroups(&self, level: usize, tiles: Tiles) -> Workgroups {
         match level {
             0 => self.lowest,
