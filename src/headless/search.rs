@@ -69,7 +69,7 @@ impl Gpu {
     /// # Errors
     /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys, [`RangeTooSmall`](crate::Error::RangeTooSmall) if there are fewer
     /// positions than needles, along rows [`RowLengthMismatch`](crate::Error::RowLengthMismatch) if a slice is not of whole rows and
-    /// [`Unsupported`](Error::Unsupported) if the rows are not as many, and the errors of [`SearchPlan`](crate::search::SearchPlan).
+    /// [`Unsupported`](crate::Error::Unsupported) if the rows are not as many, and the errors of [`SearchPlan`](crate::search::SearchPlan).
     pub fn prepare_search<'a>(
         &'a self,
         config: SearchConfig,
