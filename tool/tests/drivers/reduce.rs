@@ -98,13 +98,9 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         ("a reduction by key", segments, by_key, half),
         ("a reduction by key in a single pass", chained, by_key, half),
     ] {
-        let indirect = match room.count() {
-            Count::Indirect { address, .. } => Count::Indirect { address, max: count as u32 },
-            other => other,
-        };
-        for (config, count) in [(config, Count::Direct(count)), (config.indirect_count(), indirect)] {
-            subjects.push(Subject::new(device, format!("{name}, {count:?}"), config, buffers, count)?);
-        }
+        let indirect = room.count_up_to(count as u32);
+        let recordings = [(config, Count::Direct(count)), (config.indirect_count(), indirect)];
+        subjects.extend(Subject::all(device, name, buffers, recordings)?);
     }
     Ok(subjects)
 }

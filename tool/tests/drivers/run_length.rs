@@ -74,12 +74,8 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
             .map(|config| of(config, algorithm))
     });
     for config in encodings.into_iter().flatten().chain([decode]) {
-        for (config, count) in
-            [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())]
-        {
-            let name = format!("runs, {config:?}, {count:?}");
-            subjects.push(Subject::new(device, name, config, buffers, count)?);
-        }
+        let recordings = [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())];
+        subjects.extend(Subject::all(device, &format!("runs, {config:?}"), buffers, recordings)?);
     }
     Ok(subjects)
 }

@@ -65,15 +65,11 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let segments = AddressRange { size: 400, ..room.array(2) };
     let config = SegmentedSortConfig::from(SortConfig::keys(ElementType::U32)).indirect_count();
     let buffers = SegmentedSortBuffers::new(SortBuffers::new(room.array(0), room.scratch), segments);
-    let few = match room.count() {
-        Count::Indirect { address, .. } => Count::Indirect { address, max: 100 },
-        count => count,
-    };
     let host = (Count::Direct(COUNT_OF_SUBJECTS.into()), Count::Direct(100));
     let subject = |count: (Count, Count)| {
         Subject::new(device, format!("a segmented sort, {:?}", count.0), config, buffers, count)
     };
-    let mut subjects = vec![subject(host)?, subject((room.count(), few))?];
+    let mut subjects = vec![subject(host)?, subject((room.count(), room.count_up_to(100)))?];
     let along_rows = SegmentedSortConfig::new(SortConfig::argsort(ElementType::U32)).along_rows(7);
     let of_rows = SegmentedSortBuffers::new(buffers.sort.values(room.array(3)), AddressRange::NONE);
     subjects.push(Subject::new(device, "an argsort along rows", along_rows, of_rows, host)?);

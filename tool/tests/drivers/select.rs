@@ -68,12 +68,10 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
             config.policy(SelectPolicy::tuned(algorithm, device.capabilities(), &config))
         };
         for (config, buffers) in [(less.values(1), buffers), (flags, flagged)] {
-            for (config, count) in
-                [(config, Count::Direct(COUNT.into())), (config.indirect_count(), room.count())]
-            {
-                let name = format!("a selection, {algorithm:?}, {count:?}, {:?}", config.predicate());
-                subjects.push(Subject::new(device, name, of(config), buffers, count)?);
-            }
+            let recordings =
+                [(of(config), Count::Direct(COUNT.into())), (of(config.indirect_count()), room.count())];
+            let name = format!("a selection, {algorithm:?}, {:?}", config.predicate());
+            subjects.extend(Subject::all(device, &name, buffers, recordings)?);
         }
     }
     let bounded = buffers.operands(Operands::Device(room.arrays.slice(32, 4).addresses()));

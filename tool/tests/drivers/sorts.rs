@@ -64,10 +64,8 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         }
         let config = tuned(algorithm, SortConfig::argsort(ElementType::U32).indirect_count());
         let buffers = SortBuffers::new(first, room.scratch).values(second);
-        for count in [Count::Direct(COUNT.into()), room.count()] {
-            let name = format!("{}, {count:?}", algorithm.name());
-            subjects.push(Subject::new(device, name, config, buffers, count)?);
-        }
+        let recordings = [Count::Direct(COUNT.into()), room.count()].map(|count| (config, count));
+        subjects.extend(Subject::all(device, algorithm.name(), buffers, recordings)?);
     }
     let keys = SortConfig::keys(ElementType::U32);
     let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B4);
@@ -86,15 +84,10 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let half = Count::Direct(u64::from(COUNT) / 2);
     subjects.push(Subject::new(device, "a sort of pairs of 64 bits", tuned(passes, wide), of_pairs, half)?);
     let moved = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 4]>()).indirect_count();
-    let quarter = match room.count() {
-        Count::Indirect { address, .. } => Count::Indirect { address, max: COUNT / 4 },
-        direct => direct,
-    };
-    for count in [Count::Direct(u64::from(COUNT) / 4), quarter] {
-        let (name, config) =
-            (format!("a sort of values that move once, {count:?}"), tuned(SortAlgorithm::Onesweep, moved));
-        subjects.push(Subject::new(device, name, config, of_pairs, count)?);
-    }
+    let moved = tuned(SortAlgorithm::Onesweep, moved);
+    let counts = [Count::Direct(u64::from(COUNT) / 4), room.count_up_to(COUNT / 4)];
+    let recordings = counts.map(|count| (moved, count));
+    subjects.extend(Subject::all(device, "a sort of values that move once", of_pairs, recordings)?);
     let every_pass = tuned(SortAlgorithm::Onesweep, pairs);
     let others = of_pairs.alternates(room.array(2), room.array(3));
     for (name, config) in [

@@ -62,18 +62,16 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let values = AddressRange::new(indices.address + half, half);
     let indices = AddressRange::new(indices.address, half);
     let buffers = TopKBuffers::new(source, keys, indices, room.scratch).values(source_values, values);
-    let Count::Indirect { address, .. } = room.count() else { unreachable!("its count is indirect") };
     let mut subjects = Vec::new();
     for algorithm in TopKAlgorithm::ALL {
         let (columns, items) = if algorithm == TopKAlgorithm::Subgroups { (32, 8) } else { (columns, 2) };
         let config = TopKConfig::largest(ElementType::U32, columns, 10);
         let config = config.policy(TopKPolicy::new(algorithm, 2 * lanes, items));
         for config in [config.values(1), config.unsorted()] {
-            for count in [Count::Direct(rows.into()), Count::Indirect { address, max: rows }] {
-                let config = if let Count::Direct(_) = count { config } else { config.indirect_count() };
-                let name = format!("a top-k by {}, {count:?}", algorithm.name());
-                subjects.push(Subject::new(device, name, config, buffers, count)?);
-            }
+            let counts = [Count::Direct(rows.into()), room.count_up_to(rows)];
+            let recordings = [(config, counts[0]), (config.indirect_count(), counts[1])];
+            let name = format!("a top-k by {}", algorithm.name());
+            subjects.extend(Subject::all(device, &name, buffers, recordings)?);
         }
     }
     let numbers = |index| AddressRange { size: u64::from(rows) * 4, ..room.array(index) };

@@ -5,14 +5,14 @@ use std::sync::{Mutex, OnceLock};
 
 use libtest_mimic::Failed;
 use subsweep::ash::vk;
-use subsweep::device::{Device, DeviceRequirements, EnabledFeatures, Recorder};
+use subsweep::device::{AddressRange, BufferRange, Device, DeviceRequirements, EnabledFeatures, Recorder};
 use subsweep::headless::Gpu;
 use subsweep::scan::{ScanBuffers, ScanConfig, ScanPlan};
 use subsweep::sort::{SortBuffers, SortConfig, SortPlan};
 use subsweep::{ElementType, Error};
 
 use super::contract::{subjects, unused_memory};
-use super::host::{Host, HostMemory, expect_no_messages};
+use super::host::{Host, HostMemory, device_by, expect_no_messages, on_adopted_device, on_device};
 
 /// Guard words around the ranges of a plan.
 const GUARD: u32 = 0xd00d_f00d;
@@ -117,34 +117,27 @@ unsafe fn run_adopted(gpu: &Gpu, api_version: u32, features: *const c_void) -> R
 
 /// Declared features are checked against the device, and missing functions are reported.
 pub fn refused_devices(gpu: &Gpu) -> Result<(), Failed> {
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    let needs = host.query()?;
-    // SAFETY: there is no chain.
-    let raw = unsafe { host.create_device(&needs, std::ptr::null()) }?;
-    let missing = |enabled| match host.adopt(&host.instance, raw.clone(), enabled) {
-        Err(Error::MissingFeature { missing, .. }) => missing,
-        other => panic!("{other:?}"),
-    };
-    assert!(missing(EnabledFeatures::default()).contains("bufferDeviceAddress"));
-    let mut unsupported = needs.enabled();
-    unsupported.shader_float64 = true;
-    unsupported.compute_full_subgroups = true;
-    if unsupported != needs.enabled() {
-        assert!(missing(unsupported).contains("declared as enabled"));
-    }
-    host.remember_lookup();
-    let without = host.instance_by(without_indirect);
-    let refused = host.adopt(&without, raw.clone(), needs.enabled()).map(|_| ());
-    assert_eq!(refused, Err(Error::MissingFunction { name: c"vkCmdDispatchIndirect" }));
-    // The required features alone suffice.
-    SortPlan::new(
-        &host.adopt(&host.instance, raw.clone(), EnabledFeatures::REQUIRED)?,
-        SortConfig::keys(ElementType::U32),
-    )?;
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+    on_device(gpu, |host, raw, needed| {
+        let missing = |enabled| match host.adopt(&host.instance, raw.clone(), enabled) {
+            Err(Error::MissingFeature { missing, .. }) => missing,
+            other => panic!("{other:?}"),
+        };
+        assert!(missing(EnabledFeatures::default()).contains("bufferDeviceAddress"));
+        let mut unsupported = needed;
+        unsupported.shader_float64 = true;
+        unsupported.compute_full_subgroups = true;
+        if unsupported != needed {
+            assert!(missing(unsupported).contains("declared as enabled"));
+        }
+        host.remember_lookup();
+        let without = host.instance_by(without_indirect);
+        let refused = host.adopt(&without, raw.clone(), needed).map(|_| ());
+        assert_eq!(refused, Err(Error::MissingFunction { name: c"vkCmdDispatchIndirect" }));
+        // The required features alone suffice.
+        let device = host.adopt(&host.instance, raw.clone(), EnabledFeatures::REQUIRED)?;
+        SortPlan::new(&device, SortConfig::keys(ElementType::U32))?;
+        Ok(())
+    })
 }
 
 unsafe extern "system" fn without_indirect(
@@ -161,32 +154,23 @@ unsafe extern "system" fn without_indirect(
 
 /// A plan refuses the recorder of another device.
 pub fn foreign_devices(gpu: &Gpu) -> Result<(), Failed> {
-    let hosts = [Host::new(gpu, vk::API_VERSION_1_2)?, Host::new(gpu, vk::API_VERSION_1_2)?];
-    let opened = [hosts[0].open()?, hosts[1].open()?];
-    {
-        let [(_, device), (_, other)] = &opened;
-        let plan = SortPlan::new(device, SortConfig::keys(ElementType::U32))?;
-        let buffers = SortBuffers::new(subsweep::device::AddressRange::new(1 << 20, 40), NO_SCRATCH);
-        assert_eq!(plan.record(&mut Recorder::dry(device), &buffers, 10), Ok(()));
-        assert_eq!(plan.record(&mut Recorder::dry(other), &buffers, 10), Err(Error::ForeignDevice));
-        for subject in subjects(device, unused_memory())? {
-            let recorded = (subject.record)(&mut Recorder::dry(other));
-            assert_eq!(recorded, Err(Error::ForeignDevice), "{}", subject.name);
-        }
-        // A device that is adopted twice counts as one.
-        let again = hosts[0].adopt(&hosts[0].instance, device.raw().clone(), EnabledFeatures::REQUIRED)?;
-        assert!(again.is_same(device) && !again.is_same(other));
-    }
-    for (raw, device) in opened {
-        drop(device);
-        // SAFETY: everything made from it is gone.
-        unsafe { raw.destroy_device(None) };
-    }
-    drop(hosts);
-    expect_no_messages()
+    on_adopted_device(gpu, |host, raw, device| {
+        on_adopted_device(gpu, |_, _, other| {
+            let plan = SortPlan::new(device, SortConfig::keys(ElementType::U32))?;
+            let buffers = SortBuffers::new(AddressRange::new(1 << 20, 40), BufferRange::NONE);
+            assert_eq!(plan.record(&mut Recorder::dry(device), &buffers, 10), Ok(()));
+            assert_eq!(plan.record(&mut Recorder::dry(other), &buffers, 10), Err(Error::ForeignDevice));
+            for subject in subjects(device, unused_memory())? {
+                let recorded = (subject.record)(&mut Recorder::dry(other));
+                assert_eq!(recorded, Err(Error::ForeignDevice), "{}", subject.name);
+            }
+            // A device that is adopted twice counts as one.
+            let again = host.adopt(&host.instance, raw.clone(), EnabledFeatures::REQUIRED)?;
+            assert!(again.is_same(device) && !again.is_same(other));
+            Ok(())
+        })
+    })
 }
-
-const NO_SCRATCH: subsweep::device::BufferRange = subsweep::device::BufferRange::NONE;
 
 /// Whether each pipeline of a watched device requires full subgroups.
 static ARE_FULL: Mutex<Vec<bool>> = Mutex::new(Vec::new());
@@ -197,10 +181,7 @@ static CREATE: OnceLock<vk::PFN_vkCreateComputePipelines> = OnceLock::new();
 /// The same device, with a function table that records the creation of pipelines.
 fn watched(device: &subsweep::ash::Device) -> subsweep::ash::Device {
     CREATE.get_or_init(|| device.fp_v1_0().create_compute_pipelines);
-    let first =
-        subsweep::ash::DeviceFnV1_0 { create_compute_pipelines: create_watched, ..device.fp_v1_0().clone() };
-    let (v1_1, v1_2, v1_3) = (device.fp_v1_1().clone(), device.fp_v1_2().clone(), device.fp_v1_3().clone());
-    subsweep::ash::Device::from_parts_1_3(device.handle(), first, v1_1, v1_2, v1_3)
+    device_by(device, create_watched)
 }
 
 unsafe extern "system" fn create_watched(

@@ -17,7 +17,7 @@ use subsweep::{ElementType, Error};
 use crate::allocations::allocations;
 
 use super::contract::{Room, Subject, subjects, unused_memory};
-use super::host::{Host, HostMemory, expect_no_messages, with_commands};
+use super::host::{Host, HostMemory, on_adopted_device, with_commands};
 
 /// Calls of the recording functions of [`watched`], by name.
 static CALLS: Mutex<BTreeMap<&'static str, u32>> = Mutex::new(BTreeMap::new());
@@ -96,12 +96,10 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
     let (count, _) = allocations(|| black_box(vec![black_box(1u8); 100]));
     assert_eq!(count, 1, "allocations are counted");
 
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    host.remember_lookup();
-    let (raw, device) = host.open()?;
-    *DEVICE.lock().unwrap() = raw.handle();
-    {
-        let memory = HostMemory::new(&host, &raw, Room::ARRAYS_SIZE + Room::SCRATCH_SIZE)?;
+    on_adopted_device(gpu, |host, raw, device| {
+        host.remember_lookup();
+        *DEVICE.lock().unwrap() = raw.handle();
+        let memory = HostMemory::new(host, raw, Room::ARRAYS_SIZE + Room::SCRATCH_SIZE)?;
         let arrays_size = Room::ARRAYS_SIZE.next_multiple_of(16);
         let room = Room {
             arrays: memory.range().slice(0, Room::ARRAYS_SIZE),
@@ -116,10 +114,10 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
         plain.debug_utils = false;
         let [plain, labelled] = [plain, enabled].map(|enabled| host.adopt(&watching, table.clone(), enabled));
         let (plain, labelled) = (plain?, labelled?);
-        let pool = query_pool(&raw)?;
-        for subject in subjects(&device, room)? {
+        let pool = query_pool(raw)?;
+        for subject in subjects(device, room)? {
             assert!(subject.scratch_size <= room.scratch.size, "{}", subject.name);
-            with_commands(&raw, |commands| {
+            with_commands(raw, |commands| {
                 // SAFETY: the command buffer and the queries are the device's; nothing is submitted.
                 unsafe {
                     raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
@@ -127,27 +125,23 @@ pub fn recordings(gpu: &Gpu) -> Result<(), Failed> {
                 }
                 makes_stated_calls(&plain, commands, &subject)?;
                 is_timed_and_labelled(&labelled, commands, pool, &subject)?;
-                allocates_nothing(&device, commands, &subject)?;
+                allocates_nothing(device, commands, &subject)?;
                 // SAFETY: as above.
                 unsafe { raw.end_command_buffer(commands) }?;
                 Ok(())
             })?;
         }
-        with_commands(&raw, |commands| {
+        with_commands(raw, |commands| {
             // SAFETY: the command buffer is the device's.
             unsafe { raw.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default()) }?;
-            refusals_record_nothing(&device, &labelled, commands, pool)?;
+            refusals_record_nothing(device, &labelled, commands, pool)?;
             // SAFETY: as above.
             Ok(unsafe { raw.end_command_buffer(commands) }?)
         })?;
         // SAFETY: nothing was submitted.
         unsafe { raw.destroy_query_pool(pool, None) };
-    }
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+        Ok(())
+    })
 }
 
 /// Returns the calls since the last call.
@@ -265,31 +259,25 @@ fn query_pool(raw: &subsweep::ash::Device) -> Result<vk::QueryPool, Failed> {
 
 /// The device's timestamps of a scan's phases.
 pub fn phase_times(gpu: &Gpu) -> Result<(), Failed> {
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    let (raw, device) = host.open()?;
-    {
+    on_adopted_device(gpu, |host, raw, device| {
         let plan = ScanPlan::new(
-            &device,
+            device,
             ScanConfig::inclusive(ElementType::U32).policy(ScanPolicy::tiled(64, 4, 4)),
         )?;
         let count = 1 << 14;
         let scratch_size = plan.scratch_requirements(count).size;
-        let memory = HostMemory::new(&host, &raw, 4 * count + scratch_size)?;
+        let memory = HostMemory::new(host, raw, 4 * count + scratch_size)?;
         let whole = memory.range();
         let elements = whole.slice(0, 4 * count).addresses();
         let buffers = ScanBuffers::in_place(elements, whole.slice(4 * count, scratch_size));
         memory.words().fill(1);
-        let pool = query_pool(&raw)?;
+        let pool = query_pool(raw)?;
         let mut slots = TimestampSlots::new(pool, 3, 10);
-        host.run(&raw, |commands| {
+        host.run(raw, |commands| {
             // SAFETY: the command buffer, the queries and the memory are the device's, and live until the work is done.
             unsafe {
                 raw.cmd_reset_query_pool(commands, pool, 0, QUERY_COUNT);
-                plan.record(
-                    &mut Recorder::new(&device, commands).with_timestamps(&mut slots),
-                    &buffers,
-                    count,
-                )
+                plan.record(&mut Recorder::new(device, commands).with_timestamps(&mut slots), &buffers, count)
             }
         })?;
         let names = [TimestampSlots::BEGIN, c"reduce", c"spine", c"downsweep"];
@@ -302,10 +290,6 @@ pub fn phase_times(gpu: &Gpu) -> Result<(), Failed> {
         }
         assert!(ticks.is_sorted() && ticks[0] < ticks[3], "{ticks:?}");
         assert_eq!(memory.words()[count as usize - 1], count as u32);
-    }
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+        Ok(())
+    })
 }

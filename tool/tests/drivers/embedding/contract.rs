@@ -15,7 +15,7 @@ use subsweep_tool::harness::PolicyName;
 
 use super::super::PRIMITIVES;
 use super::arguments;
-use super::host::{Host, HostMemory, expect_no_messages, record_barrier, record_host_barrier, submit};
+use super::host::{Host, HostMemory, on_adopted_device, record_barrier, record_host_barrier, submit};
 
 /// Elements of each recording: more than a single workgroup sorts, and more than one tile.
 pub const COUNT: u32 = 20_000;
@@ -112,7 +112,11 @@ impl Room {
     }
 
     pub fn count(&self) -> Count {
-        Count::Indirect { address: self.arrays.address, max: COUNT }
+        self.count_up_to(COUNT)
+    }
+
+    pub fn count_up_to(&self, max: u32) -> Count {
+        Count::Indirect { address: self.arrays.address, max }
     }
 }
 
@@ -274,21 +278,6 @@ pub fn skipped_passes(gpu: &Gpu) -> Result<(), Failed> {
         recorded.destroy(raw);
         Ok(())
     })
-}
-
-/// Runs a check on an adopted device.
-fn on_adopted_device(
-    gpu: &Gpu,
-    run: impl FnOnce(&Host, &subsweep::ash::Device, &Device) -> Result<(), Failed>,
-) -> Result<(), Failed> {
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    let (raw, device) = host.open()?;
-    run(&host, &raw, &device)?;
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
 }
 
 /// Memory for the count, the keys and the scratch of a frame.

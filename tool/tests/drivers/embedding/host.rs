@@ -110,15 +110,6 @@ impl Host {
         }
     }
 
-    /// Creates a device with the requirements of [`Self::query`] alone, and adopts it.
-    pub fn open(&self) -> Result<(subsweep::ash::Device, Device), Failed> {
-        let needs = self.query()?;
-        // SAFETY: there is no chain.
-        let raw = unsafe { self.create_device(&needs, std::ptr::null()) }?;
-        let device = self.adopt(&self.instance, raw.clone(), needs.enabled())?;
-        Ok((raw, device))
-    }
-
     pub fn adopt(
         &self,
         instance: &subsweep::ash::Instance,
@@ -174,6 +165,43 @@ impl Host {
             submit(device, &[commands])
         })
     }
+}
+
+/// Runs a check on a device that is created with the requirements of [`Host::query`] alone.
+pub fn on_device(
+    gpu: &Gpu,
+    check: impl FnOnce(&Host, &subsweep::ash::Device, EnabledFeatures) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
+    let needs = host.query()?;
+    // SAFETY: there is no chain.
+    let raw = unsafe { host.create_device(&needs, std::ptr::null()) }?;
+    check(&host, &raw, needs.enabled())?;
+    // SAFETY: everything made from it is gone.
+    unsafe { raw.destroy_device(None) };
+    drop(host);
+    expect_no_messages()
+}
+
+/// As [`on_device`], on an adopted device.
+pub fn on_adopted_device(
+    gpu: &Gpu,
+    check: impl FnOnce(&Host, &subsweep::ash::Device, &Device) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    on_device(gpu, |host, raw, enabled| {
+        let device = host.adopt(&host.instance, raw.clone(), enabled)?;
+        check(host, raw, &device)
+    })
+}
+
+/// The same device, with `create` as its `vkCreateComputePipelines`.
+pub fn device_by(
+    device: &subsweep::ash::Device,
+    create: vk::PFN_vkCreateComputePipelines,
+) -> subsweep::ash::Device {
+    let first = subsweep::ash::DeviceFnV1_0 { create_compute_pipelines: create, ..device.fp_v1_0().clone() };
+    let (v1_1, v1_2, v1_3) = (device.fp_v1_1().clone(), device.fp_v1_2().clone(), device.fp_v1_3().clone());
+    subsweep::ash::Device::from_parts_1_3(device.handle(), first, v1_1, v1_2, v1_3)
 }
 
 /// Runs `use_it` with a new primary command buffer.

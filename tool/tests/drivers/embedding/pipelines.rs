@@ -14,32 +14,26 @@ use subsweep::headless::Gpu;
 use subsweep::scan::{ScanConfig, ScanPlan};
 use subsweep::sort::{SortConfig, SortPlan};
 
-use super::host::{Host, expect_no_messages};
+use super::host::{Host, device_by, on_adopted_device, on_device};
 
 /// Time limit of a wait for another thread.
 const LONG: Duration = Duration::from_secs(60);
 
 /// Plans of one configuration share their pipelines; plans of different kernels do not.
 pub fn shared(gpu: &Gpu) -> Result<(), Failed> {
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    let (raw, device) = host.open()?;
-    {
+    on_adopted_device(gpu, |_, _, device| {
         let config = SortConfig::keys(ElementType::U32);
-        let first = SortPlan::new(&device, config)?;
+        let first = SortPlan::new(device, config)?;
         let created = device.pipeline_counts().created;
         assert!(created > 0);
-        let second = SortPlan::new(&device, config)?;
+        let second = SortPlan::new(device, config)?;
         assert_eq!(device.pipeline_counts().created, created);
         assert!(first.pipelines().zip(second.pipelines()).all(|(first, second)| first.is_same(second)));
-        let scan = ScanPlan::new(&device, ScanConfig::inclusive(ElementType::F32))?;
+        let scan = ScanPlan::new(device, ScanConfig::inclusive(ElementType::F32))?;
         assert!(device.pipeline_counts().created > created);
         assert!(scan.pipelines().all(|one| first.pipelines().all(|other| !one.is_same(other))));
-    }
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+        Ok(())
+    })
 }
 
 /// Concurrent calls of a function of Vulkan.
@@ -94,25 +88,15 @@ fn most_at_once(device: &subsweep::device::Device, awaited: usize) -> Result<usi
 
 /// Pipelines are compiled one at a time by default, and concurrently if the owner allows more threads.
 pub fn in_parallel(gpu: &Gpu) -> Result<(), Failed> {
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
-    let needs = host.query()?;
-    // SAFETY: there is no chain.
-    let raw = unsafe { host.create_device(&needs, std::ptr::null()) }?;
-    CREATE.get_or_init(|| raw.fp_v1_0().create_compute_pipelines);
-    let first =
-        subsweep::ash::DeviceFnV1_0 { create_compute_pipelines: create_together, ..raw.fp_v1_0().clone() };
-    let (v1_1, v1_2, v1_3) = (raw.fp_v1_1().clone(), raw.fp_v1_2().clone(), raw.fp_v1_3().clone());
-    let table = subsweep::ash::Device::from_parts_1_3(raw.handle(), first, v1_1, v1_2, v1_3);
-    let device = host.adopt(&host.instance, table, needs.enabled())?;
-    assert_eq!(device.pipeline_threads(), NonZeroUsize::MIN);
-    assert_eq!(most_at_once(&device, 1)?, 1);
-    device.set_pipeline_threads(NonZeroUsize::MIN.saturating_add(1));
-    assert_eq!(most_at_once(&device, 2)?, 2);
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+    on_device(gpu, |host, raw, enabled| {
+        CREATE.get_or_init(|| raw.fp_v1_0().create_compute_pipelines);
+        let device = host.adopt(&host.instance, device_by(raw, create_together), enabled)?;
+        assert_eq!(device.pipeline_threads(), NonZeroUsize::MIN);
+        assert_eq!(most_at_once(&device, 1)?, 1);
+        device.set_pipeline_threads(NonZeroUsize::MIN.saturating_add(1));
+        assert_eq!(most_at_once(&device, 2)?, 2);
+        Ok(())
+    })
 }
 
 /// The progress of two threads that create the same plan.
@@ -166,32 +150,28 @@ unsafe extern "system" fn slow_names(device: vk::Device, name: *const c_char) ->
 
 /// An object must not be used by other threads while it is being named.
 pub fn named_first(gpu: &Gpu) -> Result<(), Failed> {
-    let host = Host::new(gpu, vk::API_VERSION_1_2)?;
     if !gpu.is_validated() {
         // Without the layer, no object is named.
         return Ok(());
     }
-    let needs = host.query()?;
-    // SAFETY: there is no chain.
-    let raw = unsafe { host.create_device(&needs, std::ptr::null()) }?;
-    host.remember_lookup();
-    let device = host.adopt(&host.instance_by(slow_names), raw.clone(), needs.enabled())?;
-    let plan = || ScanPlan::new(&device, ScanConfig::inclusive(ElementType::U32));
-    let (first, second) = thread::scope(|scope| {
-        let first = scope.spawn(plan);
-        let (step, changed) = &STEP;
-        drop(changed.wait_timeout_while(step.lock().unwrap(), LONG, |step| *step == Step::Start).unwrap());
-        let second = plan();
-        *step.lock().unwrap() = Step::Planned;
-        changed.notify_all();
-        (first.join().expect("no thread panics"), second)
-    });
-    assert!(first?.pipelines().zip(second?.pipelines()).all(|(first, second)| first.is_same(second)));
-    assert!(SET_NAME.get().is_some(), "nothing was named");
-    assert!(!*IS_TOO_EARLY.lock().unwrap(), "a plan has a pipeline that is being named");
-    drop(device);
-    // SAFETY: everything made from it is gone.
-    unsafe { raw.destroy_device(None) };
-    drop(host);
-    expect_no_messages()
+    on_device(gpu, |host, raw, enabled| {
+        host.remember_lookup();
+        let device = host.adopt(&host.instance_by(slow_names), raw.clone(), enabled)?;
+        let plan = || ScanPlan::new(&device, ScanConfig::inclusive(ElementType::U32));
+        let (first, second) = thread::scope(|scope| {
+            let first = scope.spawn(plan);
+            let (step, changed) = &STEP;
+            drop(
+                changed.wait_timeout_while(step.lock().unwrap(), LONG, |step| *step == Step::Start).unwrap(),
+            );
+            let second = plan();
+            *step.lock().unwrap() = Step::Planned;
+            changed.notify_all();
+            (first.join().expect("no thread panics"), second)
+        });
+        assert!(first?.pipelines().zip(second?.pipelines()).all(|(first, second)| first.is_same(second)));
+        assert!(SET_NAME.get().is_some(), "nothing was named");
+        assert!(!*IS_TOO_EARLY.lock().unwrap(), "a plan has a pipeline that is being named");
+        Ok(())
+    })
 }
