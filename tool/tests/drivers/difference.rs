@@ -126,24 +126,12 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let (expected, _) = case.results(&input);
             let [input, expected] = [input, expected].map(|numbers| stored(in_memory, &numbers));
             let tiles = Tiles::new(rows, tile_rows as usize);
-            let source = Memory::with_words(gpu, &input, alignment)?;
-            let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
-            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-            let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
-            rig.run(
-                &[
-                    ("source", Value::Pointer(&source)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                    ("tile_count", Value::Number(tile_count)),
-                    ("last_extent", Value::Number(last_extent)),
-                ],
-                tiles.tile_count,
-            )?;
             let name = format!("{rows} rows of {columns} {element}, {shape:?}");
-            compare(&name, "source", &source, &input)?;
-            compare(&name, "destination", &destination, &expected)?;
+            let arrays = [
+                ("source", Value::input(input).at(alignment)),
+                ("destination", Value::output(expected).at(alignment)),
+            ];
+            rig.check(&name, arrays.into_iter().chain(tiles.push(index % 2 == 1)), tiles.tile_count)?;
         }
     }
     Ok(())

@@ -16,9 +16,7 @@ use super::embedding::another;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes::Check;
-use super::passes::rig::{
-    Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup,
-};
+use super::passes::rig::{Alignment, Rig, Selection, Tiles, Value, random, sizes, small_workgroup};
 use super::primitive::{Primitive, outcome, run};
 use super::refused::Refused;
 
@@ -132,29 +130,16 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let gathered = if is_in_order { &in_order } else { &index_input };
             let expected =
                 GatherCase::gathered(&input[..source_count * element_words], element_words, gathered);
-
-            let source = Memory::with_words(gpu, &input, alignment)?;
-            let indices = Memory::with_words(gpu, &index_input, Alignment::Words)?;
-            let destination = Memory::poisoned(gpu, expected.len(), alignment)?;
-            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
-            rig.run(
-                &[
-                    ("source", Value::Pointer(&source)),
-                    ("indices", Value::pointer_if(!is_in_order, &indices)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                    ("tile_count", Value::Number(tile_count)),
-                    ("last_extent", Value::Number(last_extent)),
-                    ("source_count", Value::Number(source_count)),
-                ],
-                tiles.tile_count * shape.parts_per_element,
-            )?;
             let case = format!("{}, {count} elements, on the device: {is_on_device}, {shape:?}", kernel.name);
-            compare(&case, "source", &source, &input)?;
-            compare(&case, "indices", &indices, &index_input)?;
-            compare(&case, "destination", &destination, &expected)?;
+            let values = [
+                ("source", Value::input(input).at(alignment)),
+                ("indices", Value::input(index_input).only_if(!is_in_order)),
+                ("destination", Value::output(expected).at(alignment)),
+                ("source_count", Value::Number(source_count)),
+            ];
+            let workgroups = tiles.tile_count * shape.parts_per_element;
+            rig.check(&case, values.into_iter().chain(tiles.push(is_on_device)), workgroups)?;
         }
     }
     Ok(())

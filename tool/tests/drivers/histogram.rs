@@ -85,10 +85,8 @@ fn clear(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed>
     let rig = Rig::new(gpu, kernel, workgroup_size, &[])?;
     let tile = 4 * workgroup_size as usize;
     for words in sizes(tile) {
-        let counts = Memory::poisoned(gpu, words, Alignment::Words)?;
-        let push = [("counts", Value::Pointer(&counts)), ("word_count", Value::Number(words))];
-        rig.run(&push, words.div_ceil(tile))?;
-        compare(&format!("{words} words"), "counts", &counts, &vec![0; words])?;
+        let push = [("counts", Value::output(vec![0; words])), ("word_count", Value::Number(words))];
+        rig.check(&format!("{words} words"), push, words.div_ceil(tile))?;
     }
     Ok(())
 }
@@ -242,30 +240,15 @@ fn count(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let counted = HistogramCase::added(&values, weights.iter().copied(), columns, &edges);
             let expected: Vec<_> = before.iter().zip(counted).map(|(a, b)| a.wrapping_add(b)).collect();
 
-            let input = stored(element, &input);
-            let source = Memory::with_words(gpu, &input, alignment)?;
-            let edge_memory = Memory::with_words(gpu, &edge_input, Alignment::Words)?;
-            let weight_memory = Memory::with_words(gpu, &weights, alignment)?;
-            let counts = Memory::with_words(gpu, &before, Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
-            rig.run(
-                &[
-                    ("source", Value::Pointer(&source)),
-                    ("edges", Value::Pointer(&edge_memory)),
-                    ("counts", Value::Pointer(&counts)),
-                    ("weights", Value::pointer_if(shape.is_weighted, &weight_memory)),
-                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                    ("tile_count", Value::Number(tile_count)),
-                    ("last_extent", Value::Number(last_extent)),
-                ],
-                tiles.tile_count,
-            )?;
             let case = format!("{rows} rows, on the device: {is_on_device}, {shape:?}");
-            compare(&case, "source", &source, &input)?;
-            compare(&case, "edges", &edge_memory, &edge_input)?;
-            compare(&case, "counts", &counts, &expected)?;
+            let arrays = [
+                ("source", Value::input(stored(element, &input)).at(alignment)),
+                ("edges", Value::input(&edge_input)),
+                ("counts", Value::changed(before, expected)),
+                ("weights", Value::input(weights).at(alignment).only_if(shape.is_weighted)),
+            ];
+            rig.check(&case, arrays.into_iter().chain(tiles.push(is_on_device)), tiles.tile_count)?;
         }
     }
     Ok(())

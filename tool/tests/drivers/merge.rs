@@ -63,10 +63,7 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         .values(half(2, 0), half(2, 1), room.array(3))
         .scratch(room.scratch);
     let direct = Count::Direct(u64::from(COUNT) / 2);
-    let indirect = match room.count() {
-        Count::Indirect { address, .. } => Count::Indirect { address, max: COUNT / 2 },
-        count => count,
-    };
+    let indirect = room.count_up_to(COUNT / 2);
     let subjects = [
         (config, (direct, direct)),
         (config.values(1).indirect_count(), (indirect, direct)),
@@ -88,30 +85,23 @@ fn args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
     for (a, b, from) in
         [(0, 0, 0), (1, 0, 1), (99, 1, 2), (100, 100, 3), (701, 1100, 0), (5, 1000, 3), (1, 99, 1)]
     {
-        let args = Memory::poisoned(gpu, 8, Alignment::Words)?;
         // A count on the device, or one that is greater than its maximum on the host.
-        let [a_memory, b_memory] = [
-            Memory::with_words(gpu, &[if from == 3 { u32::MAX } else { a }], Alignment::Words)?,
-            Memory::with_words(gpu, &[b], Alignment::Words)?,
-        ];
+        let a_on_device = vec![if from == 3 { u32::MAX } else { a }];
         let host =
             |count: u32, is_beyond: bool| Value::Number(count as usize + if is_beyond { 50 } else { 0 });
-        rig.run(
-            &[
-                ("indirect_a_count", Value::pointer_if(from & 1 != 0, &a_memory)),
-                ("indirect_b_count", Value::pointer_if(from & 2 != 0, &b_memory)),
-                ("args", Value::Pointer(&args)),
-                ("a_count", host(a, from == 1)),
-                ("b_count", host(b, from & 2 != 0)),
-                ("tile_items", Value::Number(100)),
-                ("max_row", Value::Number(7)),
-            ],
-            1,
-        )?;
         let workgroups = (a + b).div_ceil(100);
         let rows = workgroups.div_ceil(7).max(1);
-        let expected = [workgroups.div_ceil(rows), rows, 1, a, b, POISON, POISON, POISON];
-        compare(&format!("{a}, {b}, {from}"), "args", &args, &expected)?;
+        let args = [workgroups.div_ceil(rows), rows, 1, a, b, POISON, POISON, POISON];
+        let values = [
+            ("indirect_a_count", Value::input(a_on_device).only_if(from & 1 != 0)),
+            ("indirect_b_count", Value::input(vec![b]).only_if(from & 2 != 0)),
+            ("args", Value::output(&args)),
+            ("a_count", host(a, from == 1)),
+            ("b_count", host(b, from & 2 != 0)),
+            ("tile_items", Value::Number(100)),
+            ("max_row", Value::Number(7)),
+        ];
+        rig.check(&format!("{a}, {b}, {from}"), values, 1)?;
     }
     Ok(())
 }
@@ -164,36 +154,25 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
             let [b, b_values] = case.merged([b, &[]], [b_values, &[]]);
             let [expected, expected_values] = case.merged([&a, &b], [&a_values, &b_values]);
 
-            let [a, b, expected] = [a, b, expected].map(|keys| stored(stored_as, &keys));
-            let memory = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
-            let [a_memory, b_memory] = [memory(&a)?, memory(&b)?];
-            let [a_values_memory, b_values_memory] = [memory(&a_values)?, memory(&b_values)?];
-            let destination = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-            let destination_values = Memory::poisoned(gpu, expected_values.len(), Alignment::Words)?;
+            let as_stored = |keys: &[u32]| stored(stored_as, keys);
             // With GPU-resident counts, the host's are wrong.
             let is_on_device = index % 2 == 0;
-            let b_count = count - a_count;
-            let on_device = memory(&[a_count as u32, b_count as u32])?;
-            let beyond = if is_on_device { 9 } else { 0 };
-            rig.run(
-                &[
-                    ("a", Value::Pointer(&a_memory)),
-                    ("b", Value::Pointer(&b_memory)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("a_values", Value::Pointer(&a_values_memory)),
-                    ("b_values", Value::Pointer(&b_values_memory)),
-                    ("destination_values", Value::Pointer(&destination_values)),
-                    ("indirect_counts", Value::pointer_if(is_on_device, &on_device)),
-                    ("a_count", Value::Pair([a_count as u32 + beyond, 0])),
-                    ("b_count", Value::Pair([b_count as u32 + beyond, 0])),
-                ],
-                count.div_ceil(tile),
-            )?;
-            let name = format!("{a_count} and {b_count} {stored_as}, values of {value_words} words");
-            compare(&name, "destination", &destination, &expected)?;
-            compare(&name, "destination_values", &destination_values, &expected_values)?;
-            compare(&name, "a", &a_memory, &a)?;
-            compare(&name, "b", &b_memory, &b)?;
+            let counts = [a_count, count - a_count].map(|count| count as u32);
+            let on_host = counts.map(|count| Value::Pair([if is_on_device { count + 9 } else { count }, 0]));
+            let [a_on_host, b_on_host] = on_host;
+            let name = format!("{counts:?} {stored_as}, values of {value_words} words");
+            let values = [
+                ("a", Value::input(as_stored(&a))),
+                ("b", Value::input(as_stored(&b))),
+                ("destination", Value::output(as_stored(&expected))),
+                ("a_values", Value::input(a_values)),
+                ("b_values", Value::input(b_values)),
+                ("destination_values", Value::output(expected_values)),
+                ("indirect_counts", Value::input(&counts).only_if(is_on_device)),
+                ("a_count", a_on_host),
+                ("b_count", b_on_host),
+            ];
+            rig.check(&name, values, count.div_ceil(tile))?;
         }
     }
     Ok(())

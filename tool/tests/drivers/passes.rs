@@ -28,7 +28,7 @@ use subsweep::kernels::{self, Kernel};
 
 use super::PRIMITIVES;
 use super::rows::DriverRow;
-use rig::{Alignment, Memory, Rig, Selection, Value, compare};
+use rig::{Alignment, Rig, Selection, Value};
 
 /// Runs one kernel, and compares its output with its pass model.
 pub type Check = fn(&Gpu, &'static Kernel, Selection) -> Result<(), Failed>;
@@ -128,19 +128,13 @@ fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> 
             // Words beyond the last quad.
             let count = units * unit_words + index % unit_words;
             let words = rig::random(count, count);
-            let source = Memory::with_words(gpu, &words, alignment)?;
-            let destination = Memory::poisoned(gpu, count, alignment)?;
-            rig.run(
-                &[
-                    ("source", Value::Pointer(&source)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("word_count", Value::Number(count)),
-                ],
-                units.div_ceil(tile_units).max(1),
-            )?;
+            let values = [
+                ("source", Value::input(&words).at(alignment)),
+                ("destination", Value::output(&words).at(alignment)),
+                ("word_count", Value::Number(count)),
+            ];
             let case = format!("{}, {count} words", kernel.name);
-            compare(&case, "source", &source, &words)?;
-            compare(&case, "destination", &destination, &words)?;
+            rig.check(&case, values, units.div_ceil(tile_units).max(1))?;
         }
     }
     Ok(())
@@ -165,23 +159,16 @@ fn find_difference(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
             let expected = if is_array { rig::random(count, count) } else { vec![7; count] };
             let mut words = expected.clone();
             differences.iter().for_each(|&index| words[index] = !expected[index]);
-            let memories = [&words, &expected].map(|words| Memory::with_words(gpu, words, Alignment::Words));
-            let [array, other] = memories;
-            let (array, other) = (array?, other?);
-            let first = Memory::with_words(gpu, &[u32::MAX], Alignment::Words)?;
-            rig.run(
-                &[
-                    ("words", Value::Pointer(&array)),
-                    ("expected", Value::pointer_if(is_array, &other)),
-                    ("first_difference", Value::Pointer(&first)),
-                    ("word_count", Value::Number(count)),
-                    ("value", Value::Number(7)),
-                ],
-                count.div_ceil(tile_items),
-            )?;
+            let first = differences.first().map_or(u32::MAX, |&index| index as u32);
+            let values = [
+                ("words", Value::input(words)),
+                ("expected", Value::input(expected).only_if(is_array)),
+                ("first_difference", Value::changed(vec![u32::MAX], vec![first])),
+                ("word_count", Value::Number(count)),
+                ("value", Value::Number(7)),
+            ];
             let case = format!("{}, {count} words, {} differences", kernel.name, differences.len());
-            let expected = differences.first().map_or(u32::MAX, |&index| index as u32);
-            compare(&case, "first_difference", &first, &[expected])?;
+            rig.check(&case, values, count.div_ceil(tile_items))?;
         }
     }
     Ok(())

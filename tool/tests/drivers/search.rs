@@ -120,34 +120,18 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
             let expected = SearchCase::positions(&case.config(), &sorted, &needles);
             let tiles = Tiles::new(needle_count, tile);
             let is_on_device = index % 2 == 1;
-            let Tiles { tile_count, last_extent } = tiles.on_host(is_on_device);
             let host_count = sorted_count + if is_on_device { 1000 } else { 0 };
-
-            let [sorted, needles] = [sorted, needles].map(|numbers| stored(stored_as, &numbers));
-            let sorted_memory = Memory::with_words(gpu, &sorted, Alignment::Words)?;
-            let needle_memory = Memory::with_words(gpu, &needles, Alignment::Words)?;
-            let positions = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-            let sorted_on_device = Memory::with_words(gpu, &[sorted_count as u32], Alignment::Words)?;
-            rig.run(
-                &[
-                    ("sorted", Value::Pointer(&sorted_memory)),
-                    ("needles", Value::Pointer(&needle_memory)),
-                    ("positions", Value::Pointer(&positions)),
-                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                    ("indirect_sorted_count", Value::pointer_if(is_on_device, &sorted_on_device)),
-                    ("tile_count", Value::Number(tile_count)),
-                    ("last_extent", Value::Number(last_extent)),
-                    ("sorted_count", Value::Pair([host_count as u32, 0])),
-                    ("sorted_length", Value::Number(sorted_length)),
-                    ("needle_length", Value::Number(needle_length)),
-                ],
-                tiles.tile_count,
-            )?;
             let case = format!("{needle_count} {stored_as} in {sorted_count}, {shared_steps} steps");
-            compare(&case, "sorted", &sorted_memory, &sorted)?;
-            compare(&case, "needles", &needle_memory, &needles)?;
-            compare(&case, "positions", &positions, &expected)?;
+            let values = [
+                ("sorted", Value::input(stored(stored_as, &sorted))),
+                ("needles", Value::input(stored(stored_as, &needles))),
+                ("positions", Value::output(expected)),
+                ("indirect_sorted_count", Value::input(vec![sorted_count as u32]).only_if(is_on_device)),
+                ("sorted_count", Value::Pair([host_count as u32, 0])),
+                ("sorted_length", Value::Number(sorted_length)),
+                ("needle_length", Value::Number(needle_length)),
+            ];
+            rig.check(&case, values.into_iter().chain(tiles.push(is_on_device)), tiles.tile_count)?;
         }
     }
     Ok(())

@@ -76,9 +76,7 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
     let key = of_128_bits();
     let [structures, sorted, indices] = [0, 1, 2].map(|index| room.array(index));
     let buffers = StructureSortBuffers::new(structures, room.scratch);
-    let max = COUNT / 4;
-    let Count::Indirect { address, .. } = room.count() else { unreachable!("its count is indirect") };
-    let counts = [Count::Direct(max.into()), Count::Indirect { address, max }];
+    let (direct, indirect) = (Count::Direct(u64::from(COUNT) / 4), room.count_up_to(COUNT / 4));
     let in_place = StructureSortConfig::structures(16, key);
     let mut subjects = Vec::new();
     for (name, config, buffers) in [
@@ -86,10 +84,8 @@ fn subjects(device: &Device, room: Room) -> subsweep::Result<Vec<Subject>> {
         ("a structure sort out of place", in_place.out_of_place(), buffers.sorted(sorted)),
         ("an argsort of structures", StructureSortConfig::argsort(16, key), buffers.indices(indices)),
     ] {
-        for count in counts {
-            let config = if count.is_indirect() { config.indirect_count() } else { config };
-            subjects.push(Subject::new(device, format!("{name}, {count:?}"), config, buffers, count)?);
-        }
+        let recordings = [(config, direct), (config.indirect_count(), indirect)];
+        subjects.extend(Subject::all(device, name, buffers, recordings)?);
     }
     Ok(subjects)
 }
@@ -184,25 +180,16 @@ fn pass(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 1 => keys.iter().map(|&key| key as u32).collect(),
                 _ => bytemuck::cast_slice(&keys).to_vec(),
             };
-
-            let structures = Memory::with_words(gpu, &input, Alignment::Words)?;
-            let indices = Memory::with_words(gpu, &order, Alignment::Words)?;
-            let counted = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
-            let written = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
             let max = if is_counted { count + 1 } else { count };
-            rig.run(
-                &[
-                    ("structures", Value::Pointer(&structures)),
-                    ("indices", Value::pointer_if(has_order, &indices)),
-                    ("keys", Value::Pointer(&written)),
-                    ("indirect_count", Value::pointer_if(is_counted, &counted)),
-                    ("structure_count", Value::Number(max)),
-                ],
-                max.div_ceil(tile),
-            )?;
+            let values = [
+                ("structures", Value::input(&input)),
+                ("indices", Value::input(&order).only_if(has_order)),
+                ("keys", Value::output(expected)),
+                ("indirect_count", Value::input(vec![count as u32]).only_if(is_counted)),
+                ("structure_count", Value::Number(max)),
+            ];
             let case = format!("{}, {count} structures of {fields:?} from bit {first_bit}", kernel.name);
-            compare(&case, "keys", &written, &expected)?;
-            compare(&case, "structures", &structures, &input)?;
+            rig.check(&case, values, max.div_ceil(tile))?;
         }
     }
     Ok(())
@@ -219,8 +206,6 @@ fn merge_runs(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
             let few = if index % 2 == 0 { 5 } else { u32::MAX };
             let input: Vec<u32> = random(count, count).iter().map(|word| word % few).collect();
             let reversed: Vec<u32> = (0..count as u32).rev().collect();
-            let elements = Memory::with_words(gpu, &input, Alignment::Words)?;
-            let counted = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
             let is_counted = index % 3 == 0;
             let max = if is_counted { count + 1 } else { count };
             for run_tiles in [0, 1, 2, 4] {
@@ -229,22 +214,16 @@ fn merge_runs(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
                     _ => sorted_runs(&input, &reversed, run_tiles * tile),
                 };
                 let expected = sorted_runs(&input, &given, (2 * run_tiles).max(1) * tile);
-                let source = Memory::with_words(gpu, &given, Alignment::Words)?;
-                let written = Memory::poisoned(gpu, count, Alignment::Words)?;
-                rig.run(
-                    &[
-                        ("elements", Value::Pointer(&elements)),
-                        ("source", Value::pointer_if(run_tiles > 0, &source)),
-                        ("destination", Value::Pointer(&written)),
-                        ("indirect_count", Value::pointer_if(is_counted, &counted)),
-                        ("element_count", Value::Number(max)),
-                        ("run_tiles", Value::Number(run_tiles)),
-                    ],
-                    max.div_ceil(tile),
-                )?;
+                let values = [
+                    ("elements", Value::input(&input)),
+                    ("source", Value::input(given).only_if(run_tiles > 0)),
+                    ("destination", Value::output(expected)),
+                    ("indirect_count", Value::input(vec![count as u32]).only_if(is_counted)),
+                    ("element_count", Value::Number(max)),
+                    ("run_tiles", Value::Number(run_tiles)),
+                ];
                 let case = format!("{}, {count} words, {items} items, runs of {run_tiles}", kernel.name);
-                compare(&case, "destination", &written, &expected)?;
-                compare(&case, "elements", &elements, &input)?;
+                rig.check(&case, values, max.div_ceil(tile))?;
             }
         }
     }

@@ -9,8 +9,8 @@ use subsweep_tool::reference::{Add, Element as _, Max, Min, Mul, Row};
 
 use super::numbers::TestRow;
 use super::rig::{
-    Alignment, Memory, Rig, Selection, Tiles, Value, compare, constants_in_memory, nth_look_back,
-    numbers_stored, random, stored, type_in_memory,
+    Alignment, Memory, Rig, Selection, Tiles, Value, constants_in_memory, nth_look_back, numbers_stored,
+    random, stored, type_in_memory,
 };
 use super::scan::{Order, TileShape};
 
@@ -103,34 +103,24 @@ impl<'g> Chained<'g> {
     ) -> Result<Written, Failed> {
         let (gpu, alignment) = (self.gpu, self.alignment);
         let tiles = Tiles::new(words.len() / R::WORDS, self.shape.tile_items(R::TYPE));
-        let known = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-        let (tile_count, last_extent) = match on_device {
-            true => (tiles.tile_count * 3 / 2 + 2, 1),
-            false => (tiles.tile_count, tiles.last_extent),
-        };
+        let tile_count = if on_device { tiles.tile_count * 3 / 2 + 2 } else { tiles.tile_count };
         let group_count = self.group_tiles.map_or(0, |tiles| tile_count.div_ceil(tiles));
         let input = stored(type_in_memory(self.kernel, R::NUMBER), words);
-        let source = Memory::with_words(gpu, &input, alignment)?;
         let result_size = words.len() * self.result::<R>().bits().min(32) as usize;
         let destination = Memory::poisoned(gpu, result_size.div_ceil(32), alignment)?;
         let state_words = TICKET_WORDS + (tile_count + group_count) * 2 * R::WORDS;
         let state = Memory::with_words(gpu, &vec![0; state_words], Alignment::Quads)?;
         let counts = Memory::with_words(gpu, &[0; 4], Alignment::Quads)?;
-        let initial = Memory::with_words(gpu, &Self::initial_words::<R>(), Alignment::Words)?;
-        rig.run(
-            &[
-                ("source", Value::Pointer(&source)),
-                ("destination", Value::Pointer(&destination)),
-                ("state", Value::Pointer(&state)),
-                ("initial", Value::pointer_if(self.order == Order::Reverse, &initial)),
-                ("indirect_tiles", Value::pointer_if(on_device, &known)),
-                ("tile_count", Value::Number(tile_count)),
-                ("last_extent", Value::Number(last_extent)),
-                ("counts", Value::Pointer(&counts)),
-            ],
-            tile_count,
-        )?;
-        compare(case, "source", &source, &input)?;
+        let initial = Value::input(Self::initial_words::<R>());
+        let arrays = [
+            ("source", Value::input(input).at(alignment)),
+            ("destination", Value::Pointer(&destination)),
+            ("state", Value::Pointer(&state)),
+            ("initial", initial.only_if(self.order == Order::Reverse)),
+            ("counts", Value::Pointer(&counts)),
+        ];
+        let host = on_device.then_some(Tiles { tile_count, last_extent: 1 });
+        rig.check(case, arrays.into_iter().chain(tiles.push_instead_of(host)), tile_count)?;
         let read = |name, memory: &Memory<'_>| memory.read().map_err(|why| format!("{case}: {name}{why}"));
         Ok(Written {
             destination: read("destination", &destination)?,

@@ -205,45 +205,33 @@ impl Histogram<'_> {
         let state = [bits.as_flattened(), &[finished]].concat();
 
         let alignment = if has_quads(kernel, self.shape) { Alignment::Quads } else { Alignment::Words };
-        let keys_memory = Memory::of_keys(gpu, kernel, &keys, alignment)?;
-        let state_memory = Memory::with_words(gpu, &[0, 0, 0, 0, others as u32], Alignment::Quads)?;
         let args_memory = Memory::poisoned(gpu, args.len(), Alignment::Quads)?;
-        let bins_memory = Memory::with_words(gpu, &bins_before, Alignment::Quads)?;
+        let before = [0, 0, 0, 0, others as u32];
         // In half of the trials the count is GPU-resident, and the host's numbers are wrong.
-        let is_on_device = trial % 2 == 1;
-        let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-        let of_host = if is_on_device { Tiles { tile_count: 77, last_extent: 1 } } else { tiles };
-        self.rig.run(
-            &[
-                ("keys", Value::Pointer(&keys_memory)),
-                ("state", Value::Pointer(&state_memory)),
-                ("dispatch_args", Value::Pointer(&args_memory)),
-                ("bins", Value::pointer_if(has_bins, &bins_memory)),
-                ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                ("tile_count", Value::Number(of_host.tile_count)),
-                ("last_extent", Value::Number(of_host.last_extent)),
-                (
-                    "pass_items_per_invocation",
-                    Value::Number(config.pass_tile_items / small_workgroup(gpu) as usize),
-                ),
-                ("pass_max_workgroups", Value::Number(config.pass_max_workgroups)),
-                ("portion_tiles", Value::Number(config.portion_tiles)),
-                ("portion_count", Value::Number(config.portion_count)),
-                ("begin_bit", Value::Number(self.bits.start as usize)),
-                ("end_bit", Value::Number(self.bits.end as usize)),
-                ("max_row", Value::Number(MAX_ROW)),
-                ("result", Value::Number(result.bits())),
-            ],
-            // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
-            tiles.tile_count - others - usize::from(others > 0),
-        )?;
+        let host = (trial % 2 == 1).then_some(Tiles { tile_count: 77, last_extent: 1 });
+        let pass_items = config.pass_tile_items / small_workgroup(gpu) as usize;
+        let bins = Value::changed(bins_before, expected_bins).at(Alignment::Quads);
+        let values = [
+            ("keys", Value::input(&keys).of_keys().at(alignment)),
+            ("state", Value::changed(&before, state).at(Alignment::Quads)),
+            ("dispatch_args", Value::Pointer(&args_memory)),
+            ("bins", bins.only_if(has_bins)),
+            ("pass_items_per_invocation", Value::Number(pass_items)),
+            ("pass_max_workgroups", Value::Number(config.pass_max_workgroups)),
+            ("portion_tiles", Value::Number(config.portion_tiles)),
+            ("portion_count", Value::Number(config.portion_count)),
+            ("begin_bit", Value::Number(self.bits.start as usize)),
+            ("end_bit", Value::Number(self.bits.end as usize)),
+            ("max_row", Value::Number(MAX_ROW)),
+            ("result", Value::Number(result.bits())),
+        ];
         let case = format!(
             "{}, {count} keys after {counted:?}, {order:?}, {config:?}, {:?}",
             kernel.name, self.shape
         );
-        compare(&case, "keys", &keys_memory, &keys)?;
-        compare(&case, "state", &state_memory, &state)?;
-        compare(&case, "bins", &bins_memory, &expected_bins)?;
+        let values = values.into_iter().chain(tiles.push_instead_of(host));
+        // The rig dispatches one surplus workgroup. Where other tiles exist, it is one of the tiles.
+        self.rig.check(&case, values, tiles.tile_count - others - usize::from(others > 0))?;
         // The extent of a skipped dispatch is undefined.
         let got = args_memory.read().map_err(|why| format!("{case}: dispatch_args{why}"))?;
         for (words, got) in args.chunks_mut(8).zip(got.chunks(8)) {

@@ -6,7 +6,7 @@ use subsweep::kernels::Kernel;
 use subsweep_tool::reference::passes::scan::{self as scan_model, LevelArgs};
 use subsweep_tool::reference::passes::segmented_scan as model;
 
-use super::rig::{self, Alignment, Memory, Rig, Selection, Value, compare, random, small_workgroup};
+use super::rig::{self, Alignment, Rig, Selection, Value, random, small_workgroup};
 
 pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let workgroup_size = small_workgroup(gpu);
@@ -16,20 +16,14 @@ pub fn mark_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
         offsets[0] = row_count as u32 - 1;
         let mut expected = vec![0; row_count.div_ceil(32)];
         model::mark_segments(&offsets, &mut expected, row_count as u32);
-        let heads = Memory::with_words(gpu, &vec![0; expected.len()], Alignment::Words)?;
-        let memory = Memory::with_words(gpu, &offsets, Alignment::Words)?;
-        rig.run(
-            &[
-                ("offsets", Value::Pointer(&memory)),
-                ("heads", Value::Pointer(&heads)),
-                ("offset_count", Value::Number(offset_count)),
-                ("row_count", Value::Number(row_count)),
-            ],
-            offset_count.div_ceil(workgroup_size as usize),
-        )?;
+        let values = [
+            ("heads", Value::changed(vec![0; expected.len()], expected)),
+            ("offsets", Value::input(offsets)),
+            ("offset_count", Value::Number(offset_count)),
+            ("row_count", Value::Number(row_count)),
+        ];
         let case = format!("{offset_count} offsets among {row_count} rows");
-        compare(&case, "offsets", &memory, &offsets)?;
-        compare(&case, "heads", &heads, &expected)?;
+        rig.check(&case, values, offset_count.div_ceil(workgroup_size as usize))?;
     }
     Ok(())
 }
@@ -70,26 +64,18 @@ pub fn level_args(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<()
             [x, y, z, tile_count, last_extent, rig::POISON, rig::POISON, rig::POISON]
         };
         let expected: Vec<_> = levels.iter().flat_map(words).collect();
-        let count_memory = Memory::with_words(
-            gpu,
-            &[count as u32, (count >> 32) as u32][..1 + usize::from(is_wide)],
-            Alignment::Words,
-        )?;
-        let memory = Memory::poisoned(gpu, expected.len(), Alignment::Quads)?;
+        let count_words = [count as u32, (count >> 32) as u32];
         let number = |value: u32| Value::Number(value as usize);
-        let push = rig.push(&[
-            ("count", Value::Pointer(&count_memory)),
-            ("levels", Value::Pointer(&memory)),
+        let values = [
+            ("count", Value::input(&count_words[..1 + usize::from(is_wide)])),
+            ("levels", Value::output(expected).at(Alignment::Quads)),
             ("max_count", number(if is_wide { 7 } else { max_count as u32 })),
             ("tile_items", number(tile_items)),
             ("level_count", Value::Number(level_count)),
             ("column_count", number(column_count)),
             ("max_row", number(max_row)),
-        ])?;
-        // SAFETY: every array is alive until `submit` has waited.
-        unsafe { gpu.submit(|recorder| rig.dispatch(recorder, &push, 0)) }?;
-        let case = format!("{count} of {max_count} in tiles of {tile_items}");
-        compare(&case, "levels", &memory, &expected)?;
+        ];
+        rig.check(&format!("{count} of {max_count} in tiles of {tile_items}"), values, 0)?;
     }
     Ok(())
 }

@@ -1,19 +1,18 @@
 //! Pass checks of onesweep, and of the copy of a sort.
 
 use libtest_mimic::Failed;
-use subsweep::device::AddressRange;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep_tool::reference::oracle;
 use subsweep_tool::reference::passes::sort::{self as model, Digit, KeyOrder, Swept};
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, as_keys, compare, first_bit, is_watched,
-    nth_look_back, packed_bits, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, as_keys, first_bit, is_watched, nth_look_back,
+    packed_bits, random, sizes, small_workgroup,
 };
 use super::sort::{
-    key_pointers, nth_bit, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
-    value_pointers, widths, without_keys,
+    key_arrays, nth_bit, nth_buffers, nth_order, order_constants, pass_args, scattered, subgroup_count,
+    value_arrays, widths, without_keys,
 };
 
 pub const RADIX_BITS: u32 = 8;
@@ -182,27 +181,20 @@ impl Sweep<'_> {
             all
         };
 
-        let keys_memory = Memory::of_keys(gpu, self.kernel, &all_keys, Alignment::Words)?;
-        let sorted = Memory::poisoned_keys(gpu, self.kernel, all_keys.len(), Alignment::Words)?;
-        let values = Memory::with_words(gpu, &all_values, Alignment::Words)?;
-        let sorted_values = Memory::poisoned(gpu, all_values.len(), Alignment::Words)?;
         let bins = offset_words(&bins, is_wide);
-        let bins_memory = Memory::with_words(gpu, &bins, Alignment::Quads)?;
-        let next_memory = Memory::poisoned(gpu, bins.len(), Alignment::Quads)?;
         let pass = trial % TICKET_WORDS;
         let mut tickets = [POISON; TICKET_WORDS];
         tickets[pass] = 0;
         let is_first = buffers.parity == 0 && trial.is_multiple_of(2);
         let descriptors = descriptors_before(buffers.parity, is_first, tiles.tile_count * RADIX);
         let state = Memory::with_words(gpu, &[&tickets[..], &descriptors].concat(), Alignment::Quads)?;
-        let args = pass_args(gpu, buffers, tiles)?;
         let counts = Memory::with_words(gpu, &[0; 4], Alignment::Quads)?;
-        let has_next_bins = trial % 4 != 3;
-        let mut push = vec![
-            ("bins", Value::Pointer(&bins_memory)),
-            ("next_bins", Value::pointer_if(has_next_bins, &next_memory)),
+        let next_bins = Value::output(offset_words(&next_bins, is_wide)).at(Alignment::Quads);
+        let mut values = vec![
+            ("bins", Value::input(bins).at(Alignment::Quads)),
+            ("next_bins", next_bins.only_if(trial % 4 != 3)),
             ("state", Value::Pointer(&state)),
-            ("dispatch_args", Value::Pointer(&args)),
+            ("dispatch_args", pass_args(buffers, tiles)),
             ("first_tile", Value::Number(self.base_tile + tiles_before)),
             ("pass", Value::Number(pass)),
             ("shift", Value::Number(digit.shift as usize)),
@@ -210,38 +202,27 @@ impl Sweep<'_> {
             ("counts", Value::Pointer(&counts)),
         ];
         // Arrays begin `base` elements before their memory.
-        let shifted = |(name, value), size: usize| match value {
-            Value::Pointer(memory) => (name, Value::Range(earlier(memory, base * size as u64))),
-            value => (name, value),
-        };
-        let key_size = key_words * packed_bits(self.kernel) as usize / 8;
-        push.extend(key_pointers(buffers, &keys_memory, Some(&sorted)).map(|key| shifted(key, key_size)));
-        let values_before = (value_words > 0).then_some(&values);
-        let values_pointers = value_pointers(buffers, values_before, &sorted_values);
-        push.extend(values_pointers.map(|value| shifted(value, value_words * 4)));
+        let key_size = key_words as u64 * u64::from(packed_bits(self.kernel)) / 8;
+        let sorted = scattered(&all_keys, key_words);
+        let [keys, sorted] = [Value::input(&all_keys), Value::output(sorted)]
+            .map(|keys| keys.of_keys().after(base * key_size));
+        values.extend(key_arrays(buffers, keys, Some(sorted)));
+        let of_values = (value_words > 0).then(|| {
+            let sorted = scattered(if from_indices { &own } else { &all_values }, value_words);
+            [Value::input(&all_values), Value::output(sorted)]
+                .map(|values| values.after(base * value_words as u64 * 4))
+        });
+        values.extend(value_arrays(buffers, of_values));
         let workgroups = match self.max_workgroups as usize {
             0 => tiles.tile_count,
             max => tiles.tile_count.min(max),
         };
-        self.rig.run(&push, workgroups)?;
-
         let case = format!(
             "{}, {} keys after {base} + {before}, {digit:?}, {buffers:?}, stalled: every {stall_every}, {order:?}",
             self.kernel.name,
             digits.len()
         );
-        compare(&case, "keys", &keys_memory, &all_keys)?;
-        let expected = if is_last { vec![POISON; all_keys.len()] } else { scattered(&all_keys, key_words) };
-        compare(&case, "sorted", &sorted, &expected)?;
-        if value_words > 0 {
-            compare(&case, "values", &values, &all_values)?;
-            let expected = scattered(if from_indices { &own } else { &all_values }, value_words);
-            compare(&case, "sorted values", &sorted_values, &expected)?;
-        }
-        compare(&case, "bins", &bins_memory, &bins)?;
-        let next_bins =
-            if has_next_bins { offset_words(&next_bins, is_wide) } else { vec![POISON; bins.len()] };
-        compare(&case, "next bins", &next_memory, &next_bins)?;
+        self.rig.check(&case, values, workgroups)?;
         let got = state.read().map_err(|why| format!("{case}: descriptors{why}"))?;
         self.check_state(&case, buffers.parity, pass, &got, &inclusive_counts)?;
         let fallbacks = counts.read()?[2];
@@ -280,12 +261,6 @@ impl Sweep<'_> {
     }
 }
 
-/// The range of an array that ends with the memory and begins `bytes` earlier.
-pub fn earlier(memory: &Memory<'_>, bytes: u64) -> AddressRange {
-    let AddressRange { address, size, .. } = memory.range();
-    AddressRange::new(address.wrapping_sub(bytes), size)
-}
-
 /// The destination of a copy equals its source.
 pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Failed> {
     let (workgroup_size, tile_items) = (64, 100);
@@ -297,36 +272,19 @@ pub fn copy(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Fail
             let keys = as_keys(kernel, random(count, count * key_words));
             let words = [keys, random(7, count * value_words)];
             let [keys_alt, values_alt] = &words;
-            let before = [
-                Memory::of_keys(gpu, kernel, keys_alt, Alignment::Quads)?,
-                Memory::with_words(gpu, values_alt, Alignment::Quads)?,
-            ];
-            let after = [
-                Memory::poisoned_keys(gpu, kernel, keys_alt.len(), Alignment::Words)?,
-                Memory::poisoned(gpu, values_alt.len(), Alignment::Words)?,
-            ];
-            let args = pass_args(gpu, nth_buffers(index, false), tiles)?;
             let has_values = value_words > 0;
-            rig.run(
-                &[
-                    ("keys", Value::Pointer(&after[0])),
-                    ("keys_alt", Value::Pointer(&before[0])),
-                    ("values", Value::pointer_if(has_values, &after[1])),
-                    ("values_alt", Value::pointer_if(has_values, &before[1])),
-                    ("dispatch_args", Value::Pointer(&args)),
-                    ("key_words", Value::Number(key_words)),
-                    ("value_words", Value::Number(value_words)),
-                ],
-                tiles.tile_count,
-            )?;
+            let values = [
+                ("keys", Value::output(keys_alt).of_keys()),
+                ("keys_alt", Value::input(keys_alt).of_keys().at(Alignment::Quads)),
+                ("values", Value::output(values_alt).only_if(has_values)),
+                ("values_alt", Value::input(values_alt).at(Alignment::Quads).only_if(has_values)),
+                ("dispatch_args", pass_args(nth_buffers(index, false), tiles)),
+                ("key_words", Value::Number(key_words)),
+                ("value_words", Value::Number(value_words)),
+            ];
             let case =
                 format!("{}, {count} keys of {key_words} words and {value_words} of values", kernel.name);
-            compare(&case, "keys_alt", &before[0], keys_alt)?;
-            compare(&case, "keys", &after[0], keys_alt)?;
-            if has_values {
-                compare(&case, "values_alt", &before[1], values_alt)?;
-                compare(&case, "values", &after[1], values_alt)?;
-            }
+            rig.check(&case, values, tiles.tile_count)?;
         }
     }
     Ok(())

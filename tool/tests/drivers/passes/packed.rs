@@ -2,13 +2,12 @@
 
 use libtest_mimic::Failed;
 use subsweep::ElementType;
-use subsweep::device::AddressRange;
 use subsweep::headless::Gpu;
 use subsweep::kernels::Kernel;
 use subsweep_tool::reference::packed;
 
 use super::Check;
-use super::rig::{Alignment, GUARD, Memory, POISON, Rig, Selection, Value, compare, random, sizes};
+use super::rig::{Alignment, GUARD, POISON, Rig, Selection, Value, random, sizes};
 
 const WORKGROUP_SIZE: u32 = 64;
 const UNITS: u32 = 2;
@@ -79,33 +78,15 @@ pub fn check(stem: &str) -> Option<Check> {
     }
 }
 
-/// Elements in words of memory, of which the first begins at byte `offset`.
-struct Elements<'g> {
-    memory: Memory<'g>,
-    before: Vec<u32>,
-    range: AddressRange,
-    offset: usize,
-    size: usize,
-}
-
-impl<'g> Elements<'g> {
-    /// `elements` between bytes of guard words.
-    fn new(gpu: &'g Gpu, element: ElementType, elements: &[u16], offset: usize) -> Result<Self, Failed> {
-        let size = element.size();
-        let end = offset + elements.len() * size;
-        let mut before = vec![GUARD; end.div_ceil(4) + 1];
-        write(&mut before, offset, size, elements);
-        let memory = Memory::with_words(gpu, &before, Alignment::Words)?;
-        let range = AddressRange::new(memory.range().address + offset as u64, (end - offset) as u64);
-        Ok(Self { memory, before, range, offset, size })
-    }
-
-    /// Fails unless the first `elements` are these, and no other byte has changed.
-    fn compare(&self, case: &str, elements: &[u16]) -> Result<(), Failed> {
-        let mut expected = self.before.clone();
-        write(&mut expected, self.offset, self.size, elements);
-        compare(case, "elements", &self.memory, &expected)
-    }
+/// Elements before and after a kernel, of which the first begins at byte `offset`, between bytes of guard words.
+fn elements_at(element: ElementType, offset: usize, before: &[u16], after: &[u16]) -> Value<'static> {
+    let end = offset + before.len() * element.size();
+    let [before, after] = [before, after].map(|elements| {
+        let mut words = vec![GUARD; end.div_ceil(4) + 1];
+        write(&mut words, offset, element.size(), elements);
+        words
+    });
+    Value::changed(before, after).part(offset..end)
 }
 
 fn write(words: &mut [u32], offset: usize, size: usize, elements: &[u16]) {
@@ -146,14 +127,14 @@ fn every_place(
 }
 
 /// The push constants of a run of `count` elements: `ceil((first + second) / 3) * 2 - 1`, or as many.
-fn counted<'a>(count: usize, is_indirect: bool, on_device: &'a Memory<'a>) -> [(&'static str, Value<'a>); 8] {
+fn counted(count: usize, is_indirect: bool) -> [(&'static str, Value<'static>); 8] {
     let [first, second, divisor, times, minus] = match is_indirect {
         true if count % 2 == 1 => [u32::MAX as usize, count.div_ceil(2) * 3 - 1 - 1, 3, 2, 1],
         true => [u32::MAX as usize, count - 1, 1, 1, 0],
         false => [count, 0, 1, 1, 0],
     };
     [
-        ("first_indirect", Value::pointer_if(is_indirect, on_device)),
+        ("first_indirect", Value::input(vec![1]).only_if(is_indirect)),
         ("second_indirect", Value::Null),
         ("first", Value::Number(first)),
         ("second", Value::Number(second)),
@@ -166,32 +147,25 @@ fn counted<'a>(count: usize, is_indirect: bool, on_device: &'a Memory<'a>) -> [(
 
 fn unpack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
     let tile = (4 * UNITS * WORKGROUP_SIZE) as usize;
-    let one = Memory::with_words(gpu, &[1], Alignment::Words)?;
     for form in selection.first(8, Form::all()) {
         let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &form.constants())?;
         every_place(form, tile, |offset, count, is_indirect| {
             let input = elements(form, count + 3);
-            let source = Elements::new(gpu, form.element, &input, offset)?;
-            let words = Memory::poisoned(gpu, count + 3, Alignment::Quads)?;
-            let mut push = vec![
-                ("elements", Value::Range(source.range)),
-                ("words", Value::Pointer(&words)),
+            let unpacked = input[..count].iter().map(|&bits| form.unpacked(bits)).chain([POISON; 3]);
+            let values = [
+                ("elements", elements_at(form.element, offset, &input, &input)),
+                ("words", Value::output(unpacked.collect::<Vec<_>>()).at(Alignment::Quads)),
                 // A count on the device is at most this.
                 ("count", Value::Number(if is_indirect { count + 3 } else { count })),
             ];
-            push.extend(counted(count, is_indirect, &one));
-            rig.run(&push, count.div_ceil(tile))?;
             let case = format!("{}, {form:?}, {count} elements at {offset}, {is_indirect}", kernel.name);
-            let unpacked = input[..count].iter().map(|&bits| form.unpacked(bits));
-            compare(&case, "words", &words, &unpacked.chain([POISON; 3]).collect::<Vec<_>>())?;
-            source.compare(&case, &input)
+            rig.check(&case, values.into_iter().chain(counted(count, is_indirect)), count.div_ceil(tile))
         })?;
     }
     Ok(())
 }
 
 fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
-    let one = Memory::with_words(gpu, &[1], Alignment::Words)?;
     for form in selection.first(8, Form::all()) {
         let rig = Rig::new(gpu, kernel, WORKGROUP_SIZE, &form.constants())?;
         let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
@@ -211,21 +185,18 @@ fn pack(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 _ => form.unpacked(bits),
             };
             let words: Vec<_> = elements(form, count + 3).into_iter().zip(any).map(word).collect();
-            let source = Memory::with_words(gpu, &words, Alignment::Quads)?;
             let before = vec![0x5555; count + 3];
-            let destination = Elements::new(gpu, form.element, &before, offset)?;
-            let mut push = vec![
-                ("elements", Value::Range(destination.range)),
-                ("words", Value::Pointer(&source)),
+            let packed: Vec<_> = words[..count].iter().map(|&word| form.packed(word)).collect();
+            let after = [&packed[..], &before[count..]].concat();
+            let values = [
+                ("elements", elements_at(form.element, offset, &before, &after)),
+                ("words", Value::input(words).at(Alignment::Quads)),
                 ("count", Value::Number(if is_indirect { count + 3 } else { count })),
             ];
-            push.extend(counted(count, is_indirect, &one));
             let all_words = (offset + count * form.element.size()).div_ceil(4);
-            rig.run(&push, all_words.div_ceil(tile_words))?;
             let case = format!("{}, {form:?}, {count} elements at {offset}, {is_indirect}", kernel.name);
-            let packed: Vec<_> = words[..count].iter().map(|&word| form.packed(word)).collect();
-            destination.compare(&case, &[&packed[..], &before[count..]].concat())?;
-            compare(&case, "words", &source, &words)
+            let values = values.into_iter().chain(counted(count, is_indirect));
+            rig.check(&case, values, all_words.div_ceil(tile_words))
         })?;
     }
     Ok(())
@@ -239,32 +210,26 @@ fn gather(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
         let tile_words = (UNITS * WORKGROUP_SIZE) as usize;
         every_place(form, tile_words * 4 / element.size(), |offset, count, is_indirect| {
             let input = elements(form, 2 * count + 1);
-            let source = Elements::new(gpu, element, &input, (offset + element.size()) % 4)?;
             let source_count = input.len() - 1;
             let indices: Vec<_> =
                 random(count, count + 3).iter().map(|word| word % (source_count as u32 + 2)).collect();
-            let on_device = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
-            let index_memory = Memory::with_words(gpu, &indices, Alignment::Words)?;
             let before = vec![0x5555; count + 3];
-            let destination = Elements::new(gpu, element, &before, offset)?;
-            let push = [
-                ("source", Value::Range(source.range)),
-                ("indices", Value::Pointer(&index_memory)),
-                ("destination", Value::Range(destination.range)),
-                ("indirect_count", Value::pointer_if(is_indirect, &on_device)),
-                ("count", Value::Number(if is_indirect { count + 3 } else { count })),
-                ("source_count", Value::Number(source_count)),
-            ];
-            let all_words = (offset + count * element.size()).div_ceil(4);
-            rig.run(&push, all_words.div_ceil(tile_words))?;
-            let case = format!("{}, {element}, {count} elements at {offset}, {is_indirect}", kernel.name);
             let gathered = indices[..count].iter().map(|&index| match index as usize {
                 index if index < source_count => input[index],
                 _ => 0,
             });
-            let expected: Vec<_> = gathered.chain(before[count..].iter().copied()).collect();
-            destination.compare(&case, &expected)?;
-            source.compare(&case, &input)
+            let after: Vec<_> = gathered.chain(before[count..].iter().copied()).collect();
+            let values = [
+                ("source", elements_at(element, (offset + element.size()) % 4, &input, &input)),
+                ("indices", Value::input(&indices)),
+                ("destination", elements_at(element, offset, &before, &after)),
+                ("indirect_count", Value::input(vec![count as u32]).only_if(is_indirect)),
+                ("count", Value::Number(if is_indirect { count + 3 } else { count })),
+                ("source_count", Value::Number(source_count)),
+            ];
+            let all_words = (offset + count * element.size()).div_ceil(4);
+            let case = format!("{}, {element}, {count} elements at {offset}, {is_indirect}", kernel.name);
+            rig.check(&case, values, all_words.div_ceil(tile_words))
         })?;
     }
     Ok(())
@@ -283,29 +248,23 @@ pub fn decode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Resul
             let run_count = if is_indirect { count } else { count + 3 };
             let sums =
                 lengths.iter().scan(0, |sum, length| Some(std::mem::replace(sum, *sum + length) + length));
-            let ends = Memory::with_words(gpu, &sums.collect::<Vec<u32>>(), Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
             let input = elements(form, count + 3);
-            let values = Elements::new(gpu, element, &input, (offset + element.size()) % 4)?;
             let before = vec![0x5555; count + 3];
-            let destination = Elements::new(gpu, element, &before, offset)?;
-            let total = Memory::poisoned(gpu, 1, Alignment::Words)?;
-            let push = [
-                ("ends", Value::Pointer(&ends)),
-                ("values", Value::Range(values.range)),
-                ("elements", Value::Range(destination.range)),
-                ("element_count", Value::Pointer(&total)),
-                ("indirect_count", Value::pointer_if(is_indirect, &on_device)),
-                ("run_count", Value::Number(count + 3)),
-                ("capacity", Value::Number(count)),
-            ];
-            rig.run(&push, (offset / element.size() + count).div_ceil(tile))?;
-            let case = format!("{}, {element}, {count} elements at {offset}, {is_indirect}", kernel.name);
             let runs = input.iter().zip(&lengths).take(run_count);
             let decoded: Vec<_> = runs.flat_map(|(&value, &length)| vec![value; length as usize]).collect();
             let stored = decoded.len().min(count);
-            destination.compare(&case, &[&decoded[..stored], &before[stored..]].concat())?;
-            compare(&case, "element_count", &total, &[decoded.len() as u32])
+            let after = [&decoded[..stored], &before[stored..]].concat();
+            let values = [
+                ("ends", Value::input(sums.collect::<Vec<u32>>())),
+                ("values", elements_at(element, (offset + element.size()) % 4, &input, &input)),
+                ("elements", elements_at(element, offset, &before, &after)),
+                ("element_count", Value::output(vec![decoded.len() as u32])),
+                ("indirect_count", Value::input(vec![count as u32]).only_if(is_indirect)),
+                ("run_count", Value::Number(count + 3)),
+                ("capacity", Value::Number(count)),
+            ];
+            let case = format!("{}, {element}, {count} elements at {offset}, {is_indirect}", kernel.name);
+            rig.check(&case, values, (offset / element.size() + count).div_ceil(tile))
         })?;
     }
     Ok(())

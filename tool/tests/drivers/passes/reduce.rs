@@ -11,8 +11,8 @@ use super::Check;
 use super::numbers::TestRow;
 use super::reduce_by_key::{by_key, heads, scan_heads};
 use super::rig::{
-    Alignment, Memory, Rig, Selection, Tiles, Value, compare, constants_in_memory, numbers_stored, random,
-    sizes, stored, type_in_memory,
+    Alignment, Rig, Selection, Tiles, Value, constants_in_memory, numbers_stored, random, sizes, stored,
+    type_in_memory,
 };
 
 pub fn check(stem: &str, variant: &str) -> Option<Check> {
@@ -159,17 +159,6 @@ impl TileShape {
     }
 }
 
-/// The push constants of a number of tiles, on the host or on the device.
-pub fn push_tiles<'a>(tiles: Tiles, on_device: Option<&'a Memory<'a>>) -> [(&'static str, Value<'a>); 3] {
-    // With a count on the device, the host's numbers are wrong.
-    let host = if on_device.is_some() { Tiles { tile_count: 7, last_extent: 1 } } else { tiles };
-    [
-        ("indirect_tiles", on_device.map_or(Value::Null, Value::Pointer)),
-        ("tile_count", Value::Number(host.tile_count)),
-        ("last_extent", Value::Number(host.last_extent)),
-    ]
-}
-
 /// Segments of one length: the tree of each, the length in the source, and the length of the rows in memory, which is
 /// another above the source.
 const ROWS: [(usize, usize, usize, usize, Alignment); 5] = [
@@ -211,27 +200,21 @@ fn rows<R: TestRow>(
                     sums
                 })
                 .collect();
-            let (source, on_device) =
-                (Memory::with_words(gpu, &stored(in_memory, &words), alignment)?, (index > 1));
             let tiles = Tiles {
                 tile_count: count.div_ceil(group),
                 last_extent: (count - 1) % group * segment_rows
                     + if length == segment_rows { last } else { 1 },
             };
-            let memory = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-            let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
-            let mut push = vec![
-                ("source", Value::Pointer(&source)),
+            let case = format!("{} of {}, {count} rows of {length}, {tree:?}", kernel.name, R::name());
+            let values = [
+                ("source", Value::input(stored(in_memory, &words)).at(alignment)),
                 ("source_rows", Value::Null),
-                ("sums", Value::Pointer(&sum_memory)),
+                ("sums", Value::output(table(&sums))),
                 ("sum_rows", Value::Null),
                 ("groups", Value::Null),
                 ("column_count", Value::Number(length)),
             ];
-            push.extend(push_tiles(tiles, on_device.then_some(&memory)));
-            rig.run(&push, tiles.tile_count * parts)?;
-            let case = format!("{} of {}, {count} rows of {length}, {tree:?}", kernel.name, R::name());
-            compare(&case, "sums", &sum_memory, &table(&sums))?;
+            rig.check(&case, values.into_iter().chain(tiles.push(index > 1)), tiles.tile_count * parts)?;
         }
     }
     Ok(())
@@ -257,36 +240,26 @@ fn tiles<R: TestRow>(
             let words = numbers_stored(in_memory, input(count, count.max(1) * columns));
             let values = R::of_words(&words[..count * columns * R::WORDS]);
             let Reduced { mut sums, groups } = tree.reduce_tiles(&values, columns, R::IDENTITY, &R::combine);
-            let tiles = match count {
-                0 => Tiles { tile_count: 1, last_extent: 0 },
-                _ => Tiles::new(count, tree.tile_rows()),
-            };
             if count == 0 {
                 sums = vec![R::IDENTITY; columns];
             }
-            let words = stored(in_memory, &words);
-            let source = Memory::with_words(gpu, &words, alignment)?;
-            let sum_memory = Memory::poisoned(gpu, sums.len() * R::WORDS, Alignment::Words)?;
-            let group_memory = Memory::poisoned(gpu, groups.len() * R::WORDS, Alignment::Words)?;
-            // An indirect count of 0 has no tiles.
-            let indirect = if count == 0 { [0, 0] } else { tiles.words() };
-            let on_device = Memory::with_words(gpu, &indirect, Alignment::Words)?;
-            let mut push = vec![
-                ("source", Value::Pointer(&source)),
+            let tiles = Tiles::new(count, tree.tile_rows());
+            let case = format!("{} of {}, {count} rows, {shape:?}", kernel.name, R::name());
+            let values = [
+                ("source", Value::input(stored(in_memory, &words)).at(alignment)),
                 ("source_rows", Value::Null),
-                ("sums", Value::Pointer(&sum_memory)),
+                ("sums", Value::output(table(&sums))),
                 ("sum_rows", Value::Null),
-                ("groups", Value::pointer_if(has_groups && count > 0, &group_memory)),
+                ("groups", Value::output(table(&groups)).only_if(has_groups && count > 0)),
                 ("column_count", Value::Number(columns)),
             ];
-            push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
-            rig.run(&push, tiles.tile_count * shape.workgroups())?;
-            let case = format!("{} of {}, {count} rows, {shape:?}", kernel.name, R::name());
-            compare(&case, "source", &source, &words)?;
-            compare(&case, "sums", &sum_memory, &table(&sums))?;
-            if has_groups {
-                compare(&case, "groups", &group_memory, &table(&groups))?;
+            let mut tile_values = tiles.push(index % 2 == 0);
+            if count == 0 && index % 2 == 0 {
+                // An indirect count of 0 has no tiles.
+                tile_values[0].1 = Value::input(vec![0, 0]);
             }
+            let workgroups = tiles.tile_count * shape.workgroups();
+            rig.check(&case, values.into_iter().chain(tile_values), workgroups)?;
         }
     }
     Ok(())
@@ -374,37 +347,23 @@ fn indices(
                     ),
                 }
             }
-            let tiles = match count {
-                0 => Tiles { tile_count: 1, last_extent: 0 },
-                _ => Tiles::new(count, tree.tile_rows()),
-            };
+            let tiles = Tiles::new(count, tree.tile_rows());
             let keys: Vec<u32> = sums
                 .iter()
                 .flat_map(|(key, _)| [*key as u32, (key >> 32) as u32].into_iter().take(value_words))
                 .collect();
             let sum_rows: Vec<u32> = sums.iter().map(|(_, row)| *row).collect();
-            let source = Memory::with_words(gpu, &words, alignment)?;
-            let source_rows = Memory::with_words(gpu, &rows, Alignment::Words)?;
-            let key_memory = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
-            let row_memory = Memory::poisoned(gpu, sum_rows.len(), Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-            let has_keys = index % 3 > 0;
-            let mut push = vec![
-                ("source", Value::Pointer(&source)),
-                ("source_rows", Value::pointer_if(from_partials, &source_rows)),
-                ("sums", Value::pointer_if(has_keys, &key_memory)),
-                ("sum_rows", Value::Pointer(&row_memory)),
+            let values = [
+                ("source", Value::input(words).at(alignment)),
+                ("source_rows", Value::input(rows).only_if(from_partials)),
+                ("sums", Value::output(keys).only_if(index % 3 > 0)),
+                ("sum_rows", Value::output(sum_rows)),
                 ("groups", Value::Null),
                 ("column_count", Value::Number(columns)),
             ];
-            push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
-            rig.run(&push, tiles.tile_count * shape.workgroups())?;
             let case = format!("{} of {element}, {count} rows, {from_partials}, {shape:?}", kernel.name);
-            compare(&case, "source", &source, &words)?;
-            compare(&case, "sum_rows", &row_memory, &sum_rows)?;
-            if has_keys {
-                compare(&case, "sums", &key_memory, &keys)?;
-            }
+            let workgroups = tiles.tile_count * shape.workgroups();
+            rig.check(&case, values.into_iter().chain(tiles.push(index % 2 == 0)), workgroups)?;
         }
     }
     Ok(())
@@ -465,34 +424,22 @@ fn segments<R: TestRow>(
             &R::combine,
         );
         let sums: Vec<R> = levels.concat();
-        let (words, expected) = (stored(in_memory, &words), stored(result, &table(&expected)));
-        let source = Memory::with_words(gpu, &words, Alignment::Words)?;
-        let sum_memory = Memory::with_words(gpu, &table(&sums), Alignment::Words)?;
-        let offset_memory = Memory::with_words(gpu, &offsets, Alignment::Words)?;
-        let end_memory = Memory::with_words(gpu, &ends, Alignment::Words)?;
-        let results = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-        let counts = Memory::with_words(gpu, &[count as u32], Alignment::Words)?;
-        let segment_counts = Memory::with_words(gpu, &[offsets.len() as u32], Alignment::Words)?;
-        rig.run(
-            &[
-                ("source", Value::Pointer(&source)),
-                ("sums", Value::Pointer(&sum_memory)),
-                ("offsets", Value::Pointer(&offset_memory)),
-                ("ends", Value::pointer_if(has_ends, &end_memory)),
-                ("results", Value::Pointer(&results)),
-                ("indirect_count", Value::pointer_if(is_indirect, &counts)),
-                ("indirect_segments", Value::pointer_if(is_indirect, &segment_counts)),
-                ("row_count", Value::Number(max_count)),
-                ("segment_count", Value::Number(offsets.len() + usize::from(is_indirect) * 40)),
-                ("column_count", Value::Number(columns)),
-                ("level_count", Value::Number(levels.len())),
-            ],
-            (offsets.len() * columns).div_ceil(WORKGROUP_SIZE as usize),
-        )?;
+        let values = [
+            ("source", Value::input(stored(in_memory, &words))),
+            ("sums", Value::input(table(&sums))),
+            ("offsets", Value::input(&offsets)),
+            ("ends", Value::input(&ends).only_if(has_ends)),
+            ("results", Value::output(stored(result, &table(&expected)))),
+            ("indirect_count", Value::input(vec![count as u32]).only_if(is_indirect)),
+            ("indirect_segments", Value::input(vec![offsets.len() as u32]).only_if(is_indirect)),
+            ("row_count", Value::Number(max_count)),
+            ("segment_count", Value::Number(offsets.len() + usize::from(is_indirect) * 40)),
+            ("column_count", Value::Number(columns)),
+            ("level_count", Value::Number(levels.len())),
+        ];
         let case =
             format!("{} of {}, {count} of {max_count} rows, {columns} columns", kernel.name, R::name());
-        compare(&case, "source", &source, &words)?;
-        compare(&case, "results", &results, &expected)?;
+        rig.check(&case, values, (offsets.len() * columns).div_ceil(WORKGROUP_SIZE as usize))?;
     }
     Ok(())
 }

@@ -7,10 +7,10 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::reference::passes::reduce as model;
 
 use super::numbers::TestRow;
-use super::reduce::{WORKGROUP_SIZE, push_tiles};
+use super::reduce::WORKGROUP_SIZE;
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
-    nth_look_back, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, key_words, nth_look_back,
+    random, sizes, small_workgroup,
 };
 
 /// Keys of runs of one row at first, then of longer ones. Keys of neighbouring runs differ in one word; of floats zeros of
@@ -65,8 +65,7 @@ pub fn by_key<R: TestRow>(
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         // No rows are an empty tile; several windows of tiles have a run that is longer than a tile for the most part.
         for (index, count) in [0, 70 * tile + 7].into_iter().chain(sizes(tile)).enumerate() {
-            let tiles =
-                if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+            let tiles = Tiles::new(count, tile);
             let mut keys = keys_of_runs(count, key_words, are_floats);
             if index == 1 && turn.is_multiple_of(2) {
                 keys[count / 2 * key_words..].fill(7);
@@ -87,38 +86,24 @@ pub fn by_key<R: TestRow>(
             let unique = heads.iter().flat_map(|&row| keys[row as usize * key_words..][..key_words].to_vec());
             let unique = padded(unique.collect(), key_words);
 
-            let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
-            let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
-            let (key_memory, source_memory, on_device) = (of(&keys)?, of(&source)?, of(&tiles.words())?);
-            let (unique_memory, destination) = (poisoned(count * key_words)?, poisoned(count * R::WORDS)?);
-            let state = of(&vec![0; 4 + 2 * (R::WORDS + 1) * tiles.tile_count])?;
-            let (run_count, counters) = (poisoned(1)?, of(&[0; 4])?);
-            let is_on_device = index % 2 == 1;
-            // The state has room for the tiles there are: the host's number is not larger.
-            let host = Tiles { last_extent: if is_on_device { 1 } else { tiles.last_extent }, ..tiles };
-            rig.run(
-                &[
-                    ("keys", Value::Pointer(&key_memory)),
-                    ("source", Value::Pointer(&source_memory)),
-                    ("unique_keys", Value::Pointer(&unique_memory)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("state", Value::Pointer(&state)),
-                    ("run_count", Value::Pointer(&run_count)),
-                    ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                    ("tile_count", Value::Number(host.tile_count)),
-                    ("last_extent", Value::Number(host.last_extent)),
-                    ("counts", Value::Pointer(&counters)),
-                ],
-                tiles.tile_count,
-            )?;
             let case = format!(
                 "{}, {count} rows of {}, floats as keys: {are_floats}, stalled: every {stall_every}",
                 kernel.name,
                 R::name()
             );
-            compare(&case, "run_count", &run_count, &[heads.len() as u32])?;
-            compare(&case, "unique_keys", &unique_memory, &unique)?;
-            compare(&case, "destination", &destination, &expected)?;
+            let counters = Memory::with_words(gpu, &[0; 4], Alignment::Words)?;
+            let arrays = [
+                ("keys", Value::input(&keys)),
+                ("source", Value::input(&source)),
+                ("run_count", Value::output(vec![heads.len() as u32])),
+                ("unique_keys", Value::output(unique)),
+                ("destination", Value::output(expected)),
+                ("state", Value::state(4 + 2 * (R::WORDS + 1) * tiles.tile_count)),
+                ("counts", Value::Pointer(&counters)),
+            ];
+            // The state has room for the tiles there are: the host's number is not larger.
+            let host = (index % 2 == 1).then_some(Tiles { last_extent: 1, ..tiles });
+            rig.check(&case, arrays.into_iter().chain(tiles.push_instead_of(host)), tiles.tile_count)?;
             check_fallbacks(&case, &counters, stall_every, tiles)?;
         }
     }
@@ -150,27 +135,24 @@ pub fn heads(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
                 .flat_map(|&row| &keys[row as usize * key_words..][..key_words])
                 .copied()
                 .collect();
-            let key_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
-            let counted = Memory::poisoned(gpu, tile_heads.len(), Alignment::Words)?;
-            let before = Memory::with_words(gpu, &model::scan_heads(&tile_heads).0, Alignment::Words)?;
-            let offsets = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-            let unique_memory = Memory::poisoned(gpu, unique.len(), Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &tiles.words(), Alignment::Words)?;
-            for (rig, heads) in [(&count_rig, &counted), (&store_rig, &before)] {
-                let mut push = vec![
-                    ("keys", Value::Pointer(&key_memory)),
-                    ("tile_heads", Value::Pointer(heads)),
-                    ("offsets", Value::Pointer(&offsets)),
-                    ("unique_keys", Value::Pointer(&unique_memory)),
-                ];
-                push.extend(push_tiles(tiles, (index % 2 == 0).then_some(&on_device)));
-                rig.run(&push, tiles.tile_count)?;
-            }
             let case = format!("{count} keys of {key_words} words in tiles of {tile}");
-            compare(&case, "keys", &key_memory, &keys)?;
-            compare(&case, "tile_heads", &counted, &tile_heads)?;
-            compare(&case, "offsets", &offsets, &expected)?;
-            compare(&case, "unique_keys", &unique_memory, &unique)?;
+            let before = model::scan_heads(&tile_heads).0;
+            for (rig, stores_heads) in [(&count_rig, false), (&store_rig, true)] {
+                let stored = |words: &[u32]| match stores_heads {
+                    true => Value::output(words.to_vec()),
+                    false => Value::input(vec![POISON; words.len()]),
+                };
+                let arrays = [
+                    ("keys", Value::input(&keys)),
+                    (
+                        "tile_heads",
+                        if stores_heads { Value::input(&before) } else { Value::output(&tile_heads) },
+                    ),
+                    ("offsets", stored(&expected)),
+                    ("unique_keys", stored(&unique)),
+                ];
+                rig.check(&case, arrays.into_iter().chain(tiles.push(index % 2 == 0)), tiles.tile_count)?;
+            }
         }
     }
     Ok(())
@@ -189,28 +171,18 @@ pub fn scan_heads(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<()
         let (columns, max_row) = (1 + index as u32 % 3, 65_535 >> (index % 4 * 4));
         let workgroups = (total * columns).div_ceil(run_invocations);
         let rows = workgroups.div_ceil(max_row).max(1);
-        let heads = Memory::with_words(gpu, &counts, Alignment::Words)?;
-        let run_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
-        let grid = Memory::poisoned(gpu, 3, Alignment::Words)?;
-        let on_device = Memory::with_words(gpu, &[tile_count as u32, 1], Alignment::Words)?;
         let is_on_device = index % 2 == 0;
-        rig.run(
-            &[
-                ("tile_heads", Value::Pointer(&heads)),
-                ("run_count", Value::Pointer(&run_count)),
-                ("grid", Value::Pointer(&grid)),
-                ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-                ("tile_count", Value::Number(if is_on_device { 3 } else { tile_count })),
-                ("column_count", Value::Number(columns as usize)),
-                ("run_invocations", Value::Number(run_invocations as usize)),
-                ("max_row", Value::Number(max_row as usize)),
-            ],
-            1,
-        )?;
-        let case = format!("{tile_count} tiles");
-        compare(&case, "tile_heads", &heads, &expected)?;
-        compare(&case, "run_count", &run_count, &[total])?;
-        compare(&case, "grid", &grid, &[workgroups.div_ceil(rows), rows, 1])?;
+        let values = [
+            ("tile_heads", Value::changed(counts, expected)),
+            ("run_count", Value::output(vec![total])),
+            ("grid", Value::output(vec![workgroups.div_ceil(rows), rows, 1])),
+            ("indirect_tiles", Value::input(vec![tile_count as u32, 1]).only_if(is_on_device)),
+            ("tile_count", Value::Number(if is_on_device { 3 } else { tile_count })),
+            ("column_count", Value::Number(columns as usize)),
+            ("run_invocations", Value::Number(run_invocations as usize)),
+            ("max_row", Value::Number(max_row as usize)),
+        ];
+        rig.check(&format!("{tile_count} tiles"), values, 1)?;
     }
     Ok(())
 }

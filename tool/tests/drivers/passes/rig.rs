@@ -1,6 +1,8 @@
 //! The rig of a pass check: a kernel and its arrays. Outputs are poisoned, and every array lies between guard words or
 //! in its own buffer.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use libtest_mimic::Failed;
@@ -155,20 +157,30 @@ pub struct Tiles {
 }
 
 impl Tiles {
-    /// `count` elements, at least one, in tiles of `tile_items`.
+    /// `count` elements in tiles of `tile_items`. No elements are an empty tile.
     pub fn new(count: usize, tile_items: usize) -> Self {
-        let tile_count = count.div_ceil(tile_items);
+        let tile_count = count.div_ceil(tile_items).max(1);
         Self { tile_count, last_extent: count - (tile_count - 1) * tile_items }
-    }
-
-    /// The host's numbers, which are wrong with a GPU-resident count.
-    pub fn on_host(self, is_on_device: bool) -> Self {
-        if is_on_device { Self { tile_count: 7, last_extent: 0 } } else { self }
     }
 
     /// The words of a GPU-resident count of tiles.
     pub fn words(self) -> [u32; 2] {
         [self.tile_count as u32, self.last_extent as u32]
+    }
+
+    /// The push constants of these tiles. With a GPU-resident count, the host's numbers are wrong.
+    pub fn push(self, is_on_device: bool) -> [(&'static str, Value<'static>); 3] {
+        self.push_instead_of(is_on_device.then_some(Self { tile_count: 7, last_extent: 0 }))
+    }
+
+    /// As [`Self::push`], with a GPU-resident count where the host's numbers are given.
+    pub fn push_instead_of(self, host: Option<Self>) -> [(&'static str, Value<'static>); 3] {
+        let Self { tile_count, last_extent } = host.unwrap_or(self);
+        [
+            ("indirect_tiles", Value::input(self.words().to_vec()).only_if(host.is_some())),
+            ("tile_count", Value::Number(tile_count)),
+            ("last_extent", Value::Number(last_extent)),
+        ]
     }
 }
 
@@ -202,16 +214,6 @@ impl<'g> Memory<'g> {
             words[word] = words[word] & !((u32::MAX >> (32 - bits)) << shift) | key >> (32 - bits) << shift;
         }
         Ok(Self { count: keys.len(), bits, ..Self::with_words(gpu, &words, alignment)? })
-    }
-
-    /// As [`Self::poisoned`], of keys.
-    pub fn poisoned_keys(
-        gpu: &'g Gpu,
-        kernel: &Kernel,
-        count: usize,
-        alignment: Alignment,
-    ) -> Result<Self, Failed> {
-        Self::of_keys(gpu, kernel, &vec![POISON; count], alignment)
     }
 
     pub fn with_words(gpu: &'g Gpu, words: &[u32], alignment: Alignment) -> Result<Self, Failed> {
@@ -314,8 +316,13 @@ pub fn check_fallbacks(
 }
 
 /// One push constant.
+#[derive(Clone)]
 pub enum Value<'a> {
+    /// A pointer to an array that [`Rig::check`] makes, and compares after the kernel.
+    Array(Array<'a>),
     Pointer(&'a Memory<'a>),
+    /// The pointer of an earlier value of this name.
+    SameAs(&'static str),
     /// A pointer to memory outside the rig's arrays.
     Range(AddressRange),
     /// A pointer that the variant does not use.
@@ -325,10 +332,77 @@ pub enum Value<'a> {
     Pair([u32; 2]),
 }
 
+/// The words of an array before and after a kernel.
+#[derive(Clone)]
+pub struct Array<'a> {
+    /// `None` if the kernel must not change it.
+    before: Option<Cow<'a, [u32]>>,
+    after: Cow<'a, [u32]>,
+    alignment: Alignment,
+    /// Whether the words are keys, packed as the kernel takes them.
+    are_keys: bool,
+    /// Where the kernel's array begins, in bytes from the memory's begin, and its size, unless that is the memory's.
+    offset: i64,
+    size: Option<u64>,
+}
+
 impl<'a> Value<'a> {
-    /// A pointer to `memory`, or null.
-    pub fn pointer_if(is_used: bool, memory: &'a Memory<'a>) -> Self {
-        if is_used { Self::Pointer(memory) } else { Self::Null }
+    /// An array that the kernel must not change.
+    pub fn input(words: impl Into<Cow<'a, [u32]>>) -> Self {
+        Self::array(None, words.into())
+    }
+
+    /// A poisoned array, in which the kernel must store these words.
+    pub fn output(expected: impl Into<Cow<'a, [u32]>>) -> Self {
+        let expected = expected.into();
+        Self::array(Some(vec![POISON; expected.len()].into()), expected)
+    }
+
+    /// An array that the kernel must change to `after`.
+    pub fn changed(before: impl Into<Cow<'a, [u32]>>, after: impl Into<Cow<'a, [u32]>>) -> Self {
+        Self::array(Some(before.into()), after.into())
+    }
+
+    /// An array of zeros, which the kernel may change.
+    pub fn state(word_count: usize) -> Self {
+        Self::array(Some(vec![0; word_count].into()), Cow::default())
+    }
+
+    fn array(before: Option<Cow<'a, [u32]>>, after: Cow<'a, [u32]>) -> Self {
+        let alignment = Alignment::Words;
+        Self::Array(Array { before, after, alignment, are_keys: false, offset: 0, size: None })
+    }
+
+    /// The array at this alignment. By default it is aligned to words.
+    pub fn at(self, alignment: Alignment) -> Self {
+        self.with(|array| array.alignment = alignment)
+    }
+
+    /// The array, of keys.
+    pub fn of_keys(self) -> Self {
+        self.with(|array| array.are_keys = true)
+    }
+
+    /// The array as the end of one that begins `size` bytes earlier, where there is no memory.
+    pub fn after(self, size: u64) -> Self {
+        self.with(|array| array.offset = -(size as i64))
+    }
+
+    /// The bytes `range` of the array. The others must not change.
+    pub fn part(self, range: Range<usize>) -> Self {
+        self.with(|array| (array.offset, array.size) = (range.start as i64, Some(range.len() as u64)))
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Array<'a>)) -> Self {
+        if let Self::Array(array) = &mut self {
+            change(array);
+        }
+        self
+    }
+
+    /// The value, or null where the specialization does not use it.
+    pub fn only_if(self, is_used: bool) -> Self {
+        if is_used { self } else { Self::Null }
     }
 }
 
@@ -361,6 +435,47 @@ impl<'g> Rig<'g> {
         Ok(Self { gpu, pipeline: Pipeline::new(gpu.device(), kernel, options)? })
     }
 
+    /// Runs the kernel as [`Self::run`] does, and compares its arrays with what they must hold afterwards. Values that only other
+    /// kernels take are left out.
+    pub fn check<'a>(
+        &self,
+        case: &str,
+        values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+        tile_count: usize,
+    ) -> Result<(), Failed> {
+        let members = self.pipeline.kernel().push_constants;
+        let is_taken = |(name, _): &(&str, _)| members.iter().any(|member| member.name == *name);
+        let values: Vec<_> = values.into_iter().filter(is_taken).collect();
+        let (mut push, mut memories) = (Vec::new(), Vec::new());
+        for (name, value) in &values {
+            let value = match value {
+                Value::Array(array) => {
+                    let memory = self.memory(array)?;
+                    let AddressRange { address, size, .. } = memory.range();
+                    memories.push((name, memory, &array.after));
+                    let address = address.wrapping_add_signed(array.offset);
+                    Value::Range(AddressRange::new(address, array.size.unwrap_or(size)))
+                }
+                Value::SameAs(other) => {
+                    let earlier = push.iter().find(|(name, _)| name == other);
+                    earlier.map(|(_, value): &(_, Value<'_>)| value.clone()).ok_or("no earlier value")?
+                }
+                other => other.clone(),
+            };
+            push.push((*name, value));
+        }
+        self.run(&push, tile_count)?;
+        memories.iter().try_for_each(|(name, memory, after)| compare(case, name, memory, after))
+    }
+
+    fn memory(&self, array: &Array<'_>) -> Result<Memory<'g>, Failed> {
+        let words = array.before.as_ref().unwrap_or(&array.after);
+        match array.are_keys {
+            true => Memory::of_keys(self.gpu, self.pipeline.kernel(), words, array.alignment),
+            false => Memory::with_words(self.gpu, words, array.alignment),
+        }
+    }
+
     /// Runs the kernel on `tile_count` tiles and one surplus workgroup, as a two-dimensional dispatch may have.
     pub fn run(&self, push: &[(&str, Value<'_>)], tile_count: usize) -> Result<(), Failed> {
         let push = self.push(push)?;
@@ -376,6 +491,7 @@ impl<'g> Rig<'g> {
                 Some((_, Value::Pointer(memory))) => block.push(memory.range()),
                 Some((_, Value::Range(range))) => block.push(*range),
                 Some((_, Value::Null)) => block.push(AddressRange::default()),
+                Some((_, Value::Array(_) | Value::SameAs(_))) => unreachable!("`check` makes arrays"),
                 Some((name, Value::Number(number))) => {
                     let is_bit = ["shift", "begin_bit", "end_bit"].contains(name);
                     let before = if is_bit { first_bit(self.pipeline.kernel()) } else { 0 };

@@ -7,8 +7,8 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::reference::passes::run_length::{Encoded, encoded};
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
-    nth_look_back, numbers_stored, random, sizes, small_workgroup, stored, type_of_keys,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, key_words, nth_look_back,
+    numbers_stored, random, sizes, small_workgroup, stored, type_of_keys,
 };
 use super::{Check, packed};
 
@@ -154,53 +154,31 @@ fn run_encode(
     is_on_device: bool,
 ) -> Result<(), Failed> {
     let words = encoding.element.words() as usize;
-    let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+    let tiles = Tiles::new(count, tile);
     let (elements, is_head) = encoding.elements(count, tile);
     let Encoded { starts, lengths } = encoded(&is_head, encoding.is_non_trivial);
-    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
-    let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
-    let elements_memory = of(&stored(encoding.stored_as, &elements))?;
     let memory_words = |count: usize| stored(encoding.stored_as, &vec![0; count * words]).len();
-    let values = poisoned(if encoding.has_values { memory_words(count) } else { 0 })?;
-    let offsets = poisoned(if encoding.has_offsets { count } else { 0 })?;
-    let (lengths_memory, run_count) = (poisoned(count)?, poisoned(1)?);
-    let state = of(&vec![0; 4 + 4 * tiles.tile_count])?;
-    let (counters, on_device) = (of(&[0; 4])?, of(&tiles.words())?);
-    let Tiles { tile_count, last_extent } =
-        if is_on_device { Tiles { tile_count: tiles.tile_count, last_extent: 1 } } else { tiles };
-    rig.run(
-        &[
-            ("elements", Value::Pointer(&elements_memory)),
-            ("values", Value::Pointer(&values)),
-            ("offsets", Value::Pointer(&offsets)),
-            ("lengths", Value::Pointer(&lengths_memory)),
-            ("state", Value::Pointer(&state)),
-            ("run_count", Value::Pointer(&run_count)),
-            ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-            ("tile_count", Value::Number(tile_count)),
-            ("last_extent", Value::Number(last_extent)),
-            ("counts", Value::Pointer(&counters)),
-        ],
-        tiles.tile_count,
-    )?;
-    let name = format!("{}, {count} elements, on the device: {is_on_device}, {encoding:?}", kernel.name);
-    let padded = |mut written: Vec<u32>, words: usize| {
-        written.resize(count * words, POISON);
-        written
+    let padded = |mut written: Vec<u32>, words: usize, is_kept: bool| {
+        written.resize(words, POISON);
+        if is_kept { written } else { Vec::new() }
     };
-    let kept_values: Vec<_> =
-        starts.iter().flat_map(|&start| elements[start * words..][..words].to_vec()).collect();
-    if encoding.has_values {
-        let mut kept_values = stored(encoding.stored_as, &kept_values);
-        kept_values.resize(memory_words(count), POISON);
-        compare(&name, "values", &values, &kept_values)?;
-    }
-    if encoding.has_offsets {
-        let starts = starts.iter().map(|&start| start as u32).collect();
-        compare(&name, "offsets", &offsets, &padded(starts, 1))?;
-    }
-    compare(&name, "run_count", &run_count, &[lengths.len() as u32])?;
-    compare(&name, "lengths", &lengths_memory, &padded(lengths, 1))?;
+    let values: Vec<_> =
+        starts.iter().flat_map(|&start| &elements[start * words..][..words]).copied().collect();
+    let values = padded(stored(encoding.stored_as, &values), memory_words(count), encoding.has_values);
+    let starts = starts.iter().map(|&start| start as u32).collect();
+    let counters = Memory::with_words(gpu, &[0; 4], Alignment::Words)?;
+    let arrays = [
+        ("elements", Value::input(stored(encoding.stored_as, &elements))),
+        ("values", Value::output(values)),
+        ("offsets", Value::output(padded(starts, count, encoding.has_offsets))),
+        ("run_count", Value::output(vec![lengths.len() as u32])),
+        ("lengths", Value::output(padded(lengths, count, true))),
+        ("state", Value::state(4 + 4 * tiles.tile_count)),
+        ("counts", Value::Pointer(&counters)),
+    ];
+    let host = is_on_device.then_some(Tiles { last_extent: 1, ..tiles });
+    let name = format!("{}, {count} elements, on the device: {is_on_device}, {encoding:?}", kernel.name);
+    rig.check(&name, arrays.into_iter().chain(tiles.push_instead_of(host)), tiles.tile_count)?;
     check_fallbacks(&name, &counters, encoding.stall_every, tiles)
 }
 
@@ -211,7 +189,7 @@ fn lengths(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Faile
         let constants = [("ITEMS_PER_INVOCATION", ITEMS as u32), ("WIDE_OFFSETS", is_wide.into())];
         let rig = Rig::new(gpu, kernel, workgroup_size, &constants)?;
         for (index, run_count) in sizes(tile).into_iter().enumerate() {
-            run_lengths(gpu, &rig, (tile, run_count), is_wide, index % 2 == 1)?;
+            run_lengths(&rig, (tile, run_count), is_wide, index % 2 == 1)?;
         }
     }
     Ok(())
@@ -219,7 +197,6 @@ fn lengths(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), Faile
 
 /// The lengths of `run_count` runs; with `is_wide` from an index before 2^32 to one beyond it.
 fn run_lengths(
-    gpu: &Gpu,
     rig: &Rig<'_>,
     (tile, run_count): (usize, usize),
     is_wide: bool,
@@ -238,23 +215,18 @@ fn run_lengths(
     };
     let starts: Vec<_> = ends.iter().zip(&lengths).map(|(end, length)| of_number(end - length)).collect();
     let tiles = Tiles::new(run_count, tile);
-    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
-    let (starts, tiles_memory) = (of(&in_words(&starts))?, of(&tiles.words())?);
     let end = ends.last().copied().unwrap_or(0);
-    let count = of(&[end])?;
     // One more than there are runs, and their room.
-    let written = Memory::poisoned(gpu, (run_count + 1) * number_words, Alignment::Words)?;
-    let push = [
-        ("starts", Value::Pointer(&starts)),
-        ("lengths", Value::Pointer(&written)),
-        ("indirect_tiles", Value::Pointer(&tiles_memory)),
-        ("indirect_count", Value::pointer_if(is_on_device, &count)),
-        ("element_count", Value::Pair(of_number(if is_on_device { end + 5 } else { end }))),
-    ];
-    rig.run(&push, tiles.tile_count)?;
     let mut expected = in_words(&lengths.iter().map(|&length| [length, 0]).collect::<Vec<_>>());
     expected.resize((run_count + 1) * number_words, POISON);
-    compare(&format!("{run_count} runs, wide: {is_wide}"), "lengths", &written, &expected)
+    let values = [
+        ("starts", Value::input(in_words(&starts))),
+        ("lengths", Value::output(expected)),
+        ("indirect_tiles", Value::input(tiles.words().to_vec())),
+        ("indirect_count", Value::input(vec![end]).only_if(is_on_device)),
+        ("element_count", Value::Pair(of_number(if is_on_device { end + 5 } else { end }))),
+    ];
+    rig.check(&format!("{run_count} runs, wide: {is_wide}"), values, tiles.tile_count)
 }
 
 fn decode(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
@@ -302,31 +274,22 @@ fn run_decode(
 ) -> Result<(), Failed> {
     let tile = small_workgroup(gpu) as usize * ITEMS;
     let run_count = lengths.len();
-    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
-    let all_ends = ends(lengths);
     let values = random(run_count + 1, run_count * words);
-    let [ends, values_memory, count] = [&all_ends, &values, &vec![run_count as u32]].map(|words| of(words));
-    let (ends, values_memory, count) = (ends?, values_memory?, count?);
-    let stored_words = words.max(1);
-    let elements = Memory::poisoned(gpu, capacity * stored_words, Alignment::Words)?;
-    let element_count = Memory::poisoned(gpu, 1, Alignment::Words)?;
-    let push = [
-        ("ends", Value::Pointer(&ends)),
-        ("values", Value::Pointer(&values_memory)),
-        ("elements", Value::Pointer(&elements)),
-        ("element_count", Value::Pointer(&element_count)),
-        ("indirect_count", Value::pointer_if(is_on_device, &count)),
-        ("run_count", Value::Number(run_count + if is_on_device { 9 } else { 0 })),
-        ("capacity", Value::Number(capacity)),
-    ];
-    rig.run(&push, capacity.div_ceil(tile).max(1))?;
     let runs = (0..run_count).flat_map(|run| vec![run; lengths[run] as usize]);
     let mut expected: Vec<_> = match words {
         0 => runs.map(|run| run as u32).collect(),
         _ => runs.flat_map(|run| values[run * words..][..words].to_vec()).collect(),
     };
-    expected.resize(capacity * stored_words, POISON);
+    expected.resize(capacity * words.max(1), POISON);
     let name = format!("{run_count} runs of {words} words, {capacity} fit");
-    compare(&name, "elements", &elements, &expected)?;
-    compare(&name, "element_count", &element_count, &[lengths.iter().sum()])
+    let values = [
+        ("ends", Value::input(ends(lengths))),
+        ("values", Value::input(values)),
+        ("elements", Value::output(expected)),
+        ("element_count", Value::output(vec![lengths.iter().sum()])),
+        ("indirect_count", Value::input(vec![run_count as u32]).only_if(is_on_device)),
+        ("run_count", Value::Number(run_count + if is_on_device { 9 } else { 0 })),
+        ("capacity", Value::Number(capacity)),
+    ];
+    rig.check(&name, values, capacity.div_ceil(tile).max(1))
 }

@@ -14,8 +14,8 @@ use subsweep_tool::reference::passes::segmented_scan::{Headed, Heads, mark_segme
 use super::numbers::{AnyRow, RowType};
 use super::operators::Rows;
 use super::rig::{
-    Alignment, Memory, Rig, Selection, Tiles, Value, compare, constants_in_memory, numbers_stored, sizes,
-    small_workgroup, stored, type_in_memory,
+    Alignment, Rig, Selection, Tiles, Value, constants_in_memory, numbers_stored, sizes, small_workgroup,
+    stored, type_in_memory,
 };
 
 /// The shape of a tile.
@@ -300,34 +300,6 @@ pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     Ok(())
 }
 
-/// A kernel's tile count, in push constants or GPU-resident.
-struct TilesMemory<'g> {
-    tiles: Tiles,
-    on_device: Option<Memory<'g>>,
-}
-
-impl<'g> TilesMemory<'g> {
-    fn new(gpu: &'g Gpu, tiles: Tiles, order: Order) -> Result<Self, Failed> {
-        let on_device =
-            (order == Order::Reverse).then(|| Memory::with_words(gpu, &tiles.words(), Alignment::Words));
-        Ok(Self { tiles, on_device: on_device.transpose()? })
-    }
-
-    fn push(&self) -> [(&'static str, Value<'_>); 3] {
-        let Self { tiles, on_device } = self;
-        // With a GPU-resident count, the host's numbers are wrong.
-        let (tile_count, last_extent, pointer) = match on_device {
-            Some(memory) => (3, 1, Value::Pointer(memory)),
-            None => (tiles.tile_count, tiles.last_extent, Value::Null),
-        };
-        [
-            ("indirect_tiles", pointer),
-            ("tile_count", Value::Number(tile_count)),
-            ("last_extent", Value::Number(last_extent)),
-        ]
-    }
-}
-
 /// The input of a check: `count` rows.
 struct Input {
     tiles: Tiles,
@@ -387,7 +359,6 @@ impl KernelUnderTest<'_> {
     }
 
     fn reduce(&self, specialization: Specialization) -> Result<(), Failed> {
-        let (gpu, column_count) = (self.gpu, self.column_count);
         let rig = specialization.rig(self, &[])?;
         let tile_items = self.shape(specialization).tile_items(self.of);
         for count in sizes(tile_items) {
@@ -397,32 +368,17 @@ impl KernelUnderTest<'_> {
             let expected: Vec<Vec<AnyRow>> = totals.iter().map(values).collect();
             let expected_heads: Vec<_> = totals[0].iter().map(|total| u32::from(total.is_head)).collect();
 
-            let words = stored(self.in_memory(), &words);
-            let source = Memory::with_words(gpu, &words, specialization.alignment)?;
-            let heads = Memory::with_words(gpu, &head_words, Alignment::Words)?;
-            let sums = Memory::poisoned(
-                gpu,
-                tiles.tile_count * column_count * self.of.words,
-                specialization.alignment,
-            )?;
-            let sum_heads = Memory::poisoned(gpu, tiles.tile_count, Alignment::Words)?;
-            let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
-            let mut push = vec![
-                ("source", Value::Pointer(&source)),
-                ("sums", Value::Pointer(&sums)),
-                ("heads", Value::pointer_if(specialization.heads.is_some(), &heads)),
-                ("sum_heads", Value::pointer_if(specialization.heads.is_some(), &sum_heads)),
-                ("column_count", Value::Number(column_count)),
+            let has_heads = specialization.heads.is_some();
+            let values = [
+                ("source", Value::input(stored(self.in_memory(), &words)).at(specialization.alignment)),
+                ("sums", Value::output(self.table(&expected)).at(specialization.alignment)),
+                ("heads", Value::input(head_words).only_if(has_heads)),
+                ("sum_heads", Value::output(expected_heads).only_if(has_heads)),
+                ("column_count", Value::Number(self.column_count)),
             ];
-            push.extend(on_device.push());
-            rig.run(&push, tiles.tile_count * column_count)?;
             let case = self.case(specialization, count);
-            compare(&case, "source", &source, &words)?;
-            compare(&case, "sums", &sums, &self.table(&expected))?;
-            if specialization.heads.is_some() {
-                compare(&case, "heads", &heads, &head_words)?;
-                compare(&case, "sum_heads", &sum_heads, &expected_heads)?;
-            }
+            let values = values.into_iter().chain(tiles.push(specialization.order == Order::Reverse));
+            rig.check(&case, values, tiles.tile_count * self.column_count)?;
         }
         Ok(())
     }
@@ -462,7 +418,7 @@ impl KernelUnderTest<'_> {
         in_place: bool,
         reduces_before: bool,
     ) -> Result<(), Failed> {
-        let (gpu, column_count) = (self.gpu, self.column_count);
+        let column_count = self.column_count;
         let tile_items = self.shape(specialization).tile_items(self.of);
         let Input { tiles, words, head_words, columns } = self.input(specialization, count, tile_items);
         let carry_words = (self.of.input)(count + 1, tiles.tile_count * column_count);
@@ -490,30 +446,24 @@ impl KernelUnderTest<'_> {
 
         let words = stored(self.in_memory(), &words);
         let results = stored(self.result(specialization), &self.table(&expected));
-        let source = Memory::with_words(gpu, &words, specialization.alignment)?;
-        let destination = Memory::poisoned(gpu, results.len(), specialization.alignment)?;
-        let destination = if in_place { &source } else { &destination };
-        let carries = Memory::with_words(gpu, &carry_words, specialization.alignment)?;
-        let initial = Memory::with_words(gpu, &initial_words, Alignment::Words)?;
-        let heads = Memory::with_words(gpu, &head_words, Alignment::Words)?;
-        let on_device = TilesMemory::new(gpu, tiles, specialization.order)?;
-        let mut push = vec![
-            ("source", Value::Pointer(&source)),
-            ("destination", Value::Pointer(destination)),
-            ("carries", Value::pointer_if(specialization.has_carry, &carries)),
-            ("heads", Value::pointer_if(specialization.heads.is_some(), &heads)),
-            ("initial", Value::pointer_if(specialization.has_initial, &initial)),
+        let (source, destination) = match in_place {
+            true => (Value::changed(&words, results), Value::SameAs("source")),
+            false => (Value::input(&words), Value::output(results)),
+        };
+        let values = [
+            ("source", source.at(specialization.alignment)),
+            ("destination", destination.at(specialization.alignment)),
+            (
+                "carries",
+                Value::input(&carry_words).at(specialization.alignment).only_if(specialization.has_carry),
+            ),
+            ("heads", Value::input(&head_words).only_if(specialization.heads.is_some())),
+            ("initial", Value::input(&initial_words).only_if(specialization.has_initial)),
             ("column_count", Value::Number(column_count)),
         ];
-        push.extend(on_device.push());
-        rig.run(&push, tiles.tile_count * column_count)?;
         let case = self.case(specialization, count);
         let case = format!("{case}, in place: {in_place}, reduces what is before: {reduces_before}");
-        if !in_place {
-            compare(&case, "source", &source, &words)?;
-        }
-        compare(&case, "carries", &carries, &carry_words)?;
-        compare(&case, "heads", &heads, &head_words)?;
-        compare(&case, "destination", destination, &results)
+        let values = values.into_iter().chain(tiles.push(specialization.order == Order::Reverse));
+        rig.check(&case, values, tiles.tile_count * column_count)
     }
 }

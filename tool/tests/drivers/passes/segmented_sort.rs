@@ -9,7 +9,7 @@ use subsweep_tool::reference::passes::segmented_sort::{
 };
 use subsweep_tool::reference::passes::sort::{Digit, Numbers};
 
-use super::rig::{Alignment, Memory, POISON, Rig, Selection, Value, compare, random, small_workgroup};
+use super::rig::{Alignment, Memory, POISON, Rig, Selection, Value, random, small_workgroup};
 use super::sort::{nth_order, order_constants, scattered, subgroup_count, widths};
 
 /// Size classes so small that a few thousand keys form segments of each.
@@ -59,10 +59,10 @@ fn words_of_long(long: &[LongSegment]) -> Vec<u32> {
 }
 
 /// Dispatch arguments with the count that a kernel reads.
-fn args(gpu: &Gpu, count: usize) -> Result<Memory<'_>, Failed> {
+fn args(count: usize) -> Value<'static> {
     let mut words = [POISON; ARGS_WORDS];
     words[3] = count as u32;
-    Memory::with_words(gpu, &words, Alignment::Words)
+    Value::input(words.to_vec())
 }
 
 /// Ascending and descending begins, queues that are too short, more tiles than 32 bits count, rows of a table, and ranges.
@@ -143,8 +143,6 @@ fn classify_once(
     let capacities = Capacities { in_place: [room; 3], long: room, tiles };
     let expected = model::classify(classes, (begins, ends), count, &capacities);
     let size = small_workgroup(gpu);
-    let segments = Memory::with_words(gpu, begins, Alignment::Words)?;
-    let segment_ends = Memory::with_words(gpu, ends.unwrap_or(&[0]), Alignment::Words)?;
     // The keys of a row that is not whole are in none, and more rows than there are do not count.
     let surplus = [row_length.saturating_sub(1), row_length];
     let exactly = [count + surplus[0], begins.len() as u32 + surplus[1]];
@@ -154,51 +152,42 @@ fn classify_once(
         (Some(exactly), [u32::MAX, exactly[1] + 9]),
         (Some([u32::MAX; 2]), exactly),
     ] {
-        let known_memory =
-            known.unwrap_or_default().map(|count| Memory::with_words(gpu, &[count], Alignment::Words));
-        let [element_memory, segment_memory] = known_memory;
-        let (element_memory, segment_memory) = (element_memory?, segment_memory?);
-        let on_device = |memory| Value::pointer_if(known.is_some(), memory);
-        let state = Memory::with_words(gpu, &[0; 8], Alignment::Words)?;
-        let args = Memory::poisoned(gpu, 5 * ARGS_WORDS, Alignment::Words)?;
+        let [element_known, segment_known] = known.unwrap_or_default();
+        let on_device = |count| Value::input(vec![count]).only_if(known.is_some());
         let queue = |words| Memory::poisoned(gpu, room as usize * words, Alignment::Words);
         let [short, small, large, long] = [queue(2)?, queue(2)?, queue(2)?, queue(4)?];
         let number = |number: u32| Value::Number(number as usize);
-        rig.run(
-            &[
-                ("segments", Value::pointer_if(row_length == 0, &segments)),
-                ("state", Value::Pointer(&state)),
-                ("dispatch_args", Value::Pointer(&args)),
-                ("short_segments", Value::Pointer(&short)),
-                ("small_segments", Value::Pointer(&small)),
-                ("large_segments", Value::Pointer(&large)),
-                ("long_segments", Value::Pointer(&long)),
-                ("indirect_segment_count", on_device(&segment_memory)),
-                ("indirect_element_count", on_device(&element_memory)),
-                ("segment_ends", Value::pointer_if(ends.is_some(), &segment_ends)),
-                ("segment_count", number(segment_count)),
-                ("element_count", number(element_count)),
-                ("short_capacity", number(room)),
-                ("small_capacity", number(room)),
-                ("large_capacity", number(room)),
-                ("long_capacity", number(room)),
-                ("tile_capacity", number(tiles)),
-                ("max_row", number(classes.max_row)),
-                ("row_length", number(row_length)),
-            ],
-            begins.len().div_ceil(size as usize),
-        )?;
-        let case = format!(
-            "sort/classify, {} segments of {count} keys, {capacities:?}, on the device {known:?}",
-            begins.len()
-        );
-        compare(&case, "segments", &segments, begins)?;
         // The words of extents and buffers are not used here.
         let words = expected
             .args
             .iter()
             .flat_map(|&[x, y, z, count, counts]| [x, y, z, count, POISON, POISON, counts, POISON]);
-        compare(&case, "dispatch_args", &args, &words.collect::<Vec<_>>())?;
+        let values = [
+            ("segments", Value::input(begins).only_if(row_length == 0)),
+            ("state", Value::state(8)),
+            ("dispatch_args", Value::output(words.collect::<Vec<_>>())),
+            ("short_segments", Value::Pointer(&short)),
+            ("small_segments", Value::Pointer(&small)),
+            ("large_segments", Value::Pointer(&large)),
+            ("long_segments", Value::Pointer(&long)),
+            ("indirect_segment_count", on_device(segment_known)),
+            ("indirect_element_count", on_device(element_known)),
+            ("segment_ends", Value::input(ends.unwrap_or_default()).only_if(ends.is_some())),
+            ("segment_count", number(segment_count)),
+            ("element_count", number(element_count)),
+            ("short_capacity", number(room)),
+            ("small_capacity", number(room)),
+            ("large_capacity", number(room)),
+            ("long_capacity", number(room)),
+            ("tile_capacity", number(tiles)),
+            ("max_row", number(classes.max_row)),
+            ("row_length", number(row_length)),
+        ];
+        let case = format!(
+            "sort/classify, {} segments of {count} keys, {capacities:?}, on the device {known:?}",
+            begins.len()
+        );
+        rig.check(&case, values, begins.len().div_ceil(size as usize))?;
         for (class, memory) in [short, small, large].iter().enumerate() {
             let got = entries::<2>(memory)?;
             if expected.in_place[class].len() < room as usize {
@@ -231,32 +220,22 @@ fn classify_once(
 /// With a GPU-resident count of no segments, a surplus workgroup writes nothing.
 fn nothing_classified(gpu: &Gpu, kernel: &'static Kernel) -> Result<(), Failed> {
     let rig = Rig::new(gpu, kernel, small_workgroup(gpu), &[])?;
-    let segments = Memory::with_words(gpu, &[0, 0], Alignment::Words)?;
-    let none = Memory::with_words(gpu, &[0], Alignment::Words)?;
-    let written = [8, 5 * ARGS_WORDS, 4, 4, 4, 8]
-        .into_iter()
-        .map(|words| Memory::poisoned(gpu, words, Alignment::Words))
-        .collect::<Result<Vec<_>, _>>()?;
+    let written = [8, 5 * ARGS_WORDS, 4, 4, 4, 8].map(|words| Value::input(vec![POISON; words]));
     let names =
         ["state", "dispatch_args", "short_segments", "small_segments", "large_segments", "long_segments"];
-    let mut push = vec![
-        ("segments", Value::Pointer(&segments)),
-        ("indirect_segment_count", Value::Pointer(&none)),
+    let mut values = vec![
+        ("segments", Value::input(vec![0, 0])),
+        ("indirect_segment_count", Value::input(vec![0])),
         ("indirect_element_count", Value::Null),
         ("segment_ends", Value::Null),
         ("max_row", Value::Number(1)),
         ("row_length", Value::Number(0)),
     ];
-    push.extend(names.iter().zip(&written).map(|(&name, memory)| (name, Value::Pointer(memory))));
+    values.extend(names.into_iter().zip(written));
     let room = ["short_capacity", "small_capacity", "large_capacity", "long_capacity", "tile_capacity"];
     let counts = ["segment_count", "element_count"].into_iter().chain(room);
-    push.extend(counts.map(|name| (name, Value::Number(2))));
-    rig.run(&push, 1)?;
-    for (name, memory) in names.iter().zip(&written) {
-        let poison = vec![POISON; memory.read()?.len()];
-        compare("no segments", name, memory, &poison)?;
-    }
-    Ok(())
+    values.extend(counts.map(|name| (name, Value::Number(2))));
+    rig.check("no segments", values, 1)
 }
 
 /// The written entries of a queue, sorted.
@@ -293,24 +272,18 @@ pub fn queue_tiles(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(
     };
     for long in [long_queue(3_000, TILE_ITEMS), vec![huge]] {
         let expected = model::queue_tiles(&long);
-        let segments = Memory::with_words(gpu, &words_of_long(&long), Alignment::Words)?;
-        let tiles = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-        let args = args(gpu, long.len())?;
-        let push = [
-            ("long_segments", Value::Pointer(&segments)),
-            ("tiles", Value::Pointer(&tiles)),
-            ("dispatch_args", Value::Pointer(&args)),
+        let values = [
+            ("long_segments", Value::input(words_of_long(&long))),
+            ("tiles", Value::output(expected)),
+            ("dispatch_args", args(long.len())),
         ];
-        rig.run(&push, long.len())?;
-        compare(kernel.name, "long segments", &segments, &words_of_long(&long))?;
-        compare(kernel.name, "tiles", &tiles, &expected)?;
+        rig.check(kernel.name, values, long.len())?;
     }
     Ok(())
 }
 
 /// A kernel that sorts segments in one dispatch.
 struct InPlace<'a> {
-    gpu: &'a Gpu,
     kernel: &'static Kernel,
     rig: Rig<'a>,
     per_workgroup: usize,
@@ -320,7 +293,7 @@ struct InPlace<'a> {
 impl InPlace<'_> {
     /// Checks a sort in place, with values and as an argsort of all keys and of each segment.
     fn check(&self, keys: &[u32], indices: &[u32], bits: Vec<(&'static str, usize)>) -> Result<(), Failed> {
-        let (gpu, kernel) = (self.gpu, self.kernel);
+        let kernel = self.kernel;
         let (key_words, value_words) = widths(kernel);
         let count = indices.len();
         let all_values = random(5, count * value_words);
@@ -329,34 +302,28 @@ impl InPlace<'_> {
                 continue;
             }
             let own = own_indices(count, self.segments, is_within);
-            let keys_memory = Memory::with_words(gpu, keys, Alignment::Words)?;
-            let values =
-                Memory::with_words(gpu, if is_argsort { &own } else { &all_values }, Alignment::Words)?;
-            let queue = Memory::with_words(gpu, &words_of(self.segments), Alignment::Words)?;
-            let args = args(gpu, self.segments.len())?;
-            let has_values = value_words > 0;
-            let mut push = vec![
-                ("keys", Value::Pointer(&keys_memory)),
-                ("sorted", Value::pointer_if(!is_argsort, &keys_memory)),
-                ("values", Value::pointer_if(has_values && !is_argsort, &values)),
-                ("sorted_values", Value::pointer_if(has_values, &values)),
-                ("list", Value::Pointer(&queue)),
-                ("dispatch_args", Value::Pointer(&args)),
+            let (before, has_values) = (if is_argsort { &own } else { &all_values }, value_words > 0);
+            let sorted_keys = match is_argsort {
+                true => Value::input(keys),
+                false => Value::changed(keys, scattered(keys, key_words, indices)),
+            };
+            let sorted_values = Value::changed(before, scattered(before, value_words.max(1), indices));
+            let mut values = vec![
+                ("keys", sorted_keys),
+                ("sorted", Value::SameAs("keys").only_if(!is_argsort)),
+                ("sorted_values", sorted_values.only_if(has_values)),
+                ("values", Value::SameAs("sorted_values").only_if(!is_argsort)),
+                ("list", Value::input(words_of(self.segments))),
+                ("dispatch_args", args(self.segments.len())),
+                ("begin_mask", begin_mask(is_within)),
             ];
-            push.extend(bits.iter().map(|&(name, number)| (name, Value::Number(number))));
-            push.push(("begin_mask", begin_mask(is_within)));
-            self.rig.run(&push, self.segments.len().div_ceil(self.per_workgroup))?;
+            values.extend(bits.iter().map(|&(name, number)| (name, Value::Number(number))));
             let case = format!(
                 "{}, {} segments, {bits:?}, argsort: {is_argsort}, within: {is_within}",
                 kernel.name,
                 self.segments.len()
             );
-            let sorted = if is_argsort { keys.to_vec() } else { scattered(keys, key_words, indices) };
-            compare(&case, "keys", &keys_memory, &sorted)?;
-            if has_values {
-                let before = if is_argsort { &own } else { &all_values };
-                compare(&case, "values", &values, &scattered(before, value_words, indices))?;
-            }
+            self.rig.check(&case, values, self.segments.len().div_ceil(self.per_workgroup))?;
         }
         Ok(())
     }
@@ -414,7 +381,7 @@ pub fn short_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
                 constants.pop();
             }
             let rig = Rig::new(gpu, kernel, size, &constants)?;
-            let check = InPlace { gpu, kernel, rig, per_workgroup, segments: &segments };
+            let check = InPlace { kernel, rig, per_workgroup, segments: &segments };
             for bits in ranges.iter().cloned() {
                 let mask = mask_of(bits);
                 let indices = model::sort_segments(&order.all(&keys, key_words), mask, &segments);
@@ -442,7 +409,7 @@ pub fn small_segments(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) 
         let size = small_workgroup(gpu);
         let rig = Rig::new(gpu, kernel, size, &constants)?;
         let segments = queued(COUNT, size * items);
-        let check = InPlace { gpu, kernel, rig, per_workgroup: 1, segments: &segments };
+        let check = InPlace { kernel, rig, per_workgroup: 1, segments: &segments };
         let keys = keys(COUNT, key_words);
         for bits in [0..key_bits, 1..9, key_bits - 1..key_bits, 7..7] {
             let orders = order.all(&keys, key_words);
@@ -483,15 +450,7 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
         let digits = order.digits(&keys, key_words, digit);
         let counts = model::tile_counts(&digits, radix, tile_items as usize, &long);
         let offsets = oracle::exclusive_scan(&counts, 1);
-        let keys_memory = Memory::with_words(gpu, &keys, Alignment::Words)?;
-        let tiles_memory = Memory::with_words(gpu, &tiles, Alignment::Words)?;
-        let segments = Memory::with_words(gpu, &words_of_long(&long), Alignment::Words)?;
-        let args = args(gpu, tiles.len())?;
-        let counts_memory = if is_count {
-            Memory::poisoned(gpu, counts.len(), Alignment::Words)?
-        } else {
-            Memory::with_words(gpu, &offsets, Alignment::Words)?
-        };
+        let indices = model::scatter(&digits, &offsets, radix, tile_items as usize, &long);
         let values = random(3, count as usize * value_words);
         let all_segments: Vec<_> = long.iter().map(|long| long.segment).collect();
         for (is_argsort, is_within) in [(false, true), (true, false), (true, true)] {
@@ -500,49 +459,28 @@ pub fn long_segments(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
             }
             let own = own_indices(count as usize, &all_segments, is_within);
             let is_last = has_no_last_keys && digit.shift == 0;
-            let sorted = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
-            let values_memory = Memory::with_words(gpu, &values, Alignment::Words)?;
-            let sorted_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
-            rig.run(
-                &[
-                    ("keys", Value::Pointer(&keys_memory)),
-                    ("sorted", Value::pointer_if(!is_last, &sorted)),
-                    ("values", Value::pointer_if(value_words > 0 && !is_argsort, &values_memory)),
-                    ("sorted_values", Value::pointer_if(value_words > 0, &sorted_values)),
-                    ("counts", Value::Pointer(&counts_memory)),
-                    ("offsets", Value::Pointer(&counts_memory)),
-                    ("tiles", Value::Pointer(&tiles_memory)),
-                    ("long_segments", Value::Pointer(&segments)),
-                    ("dispatch_args", Value::Pointer(&args)),
-                    ("shift", Value::Number(digit.shift as usize)),
-                    ("digit_mask", Value::Number(digit.mask as usize)),
-                    ("begin_mask", begin_mask(is_within)),
-                ],
-                tiles.len(),
-            )?;
+            let before = if is_argsort { &own } else { &values };
+            let sorted = |words: &[u32], size| Value::output(scattered_some(words, size, &indices));
             let case = format!(
                 "{}, {} tiles, {digit:?}, {order:?}, argsort: {is_argsort}, within: {is_within}",
                 kernel.name,
                 tiles.len()
             );
-            compare(&case, "keys", &keys_memory, &keys)?;
-            compare(&case, "counts", &counts_memory, if is_count { &counts } else { &offsets })?;
-            if is_count {
-                continue;
-            }
-            let indices = model::scatter(&digits, &offsets, radix, tile_items as usize, &long);
-            let expected = scattered_some(&keys, key_words, &indices);
-            let expected = if is_last { vec![POISON; keys.len()] } else { expected };
-            compare(&case, "sorted", &sorted, &expected)?;
-            if value_words > 0 {
-                let before = if is_argsort { &own } else { &values };
-                compare(
-                    &case,
-                    "sorted values",
-                    &sorted_values,
-                    &scattered_some(before, value_words, &indices),
-                )?;
-            }
+            let values = [
+                ("keys", Value::input(&keys)),
+                ("sorted", sorted(&keys, key_words).only_if(!is_last)),
+                ("values", Value::input(&values).only_if(value_words > 0 && !is_argsort)),
+                ("sorted_values", sorted(before, value_words.max(1)).only_if(value_words > 0)),
+                ("counts", Value::output(&counts)),
+                ("offsets", Value::input(&offsets)),
+                ("tiles", Value::input(&tiles)),
+                ("long_segments", Value::input(words_of_long(&long))),
+                ("dispatch_args", args(tiles.len())),
+                ("shift", Value::Number(digit.shift as usize)),
+                ("digit_mask", Value::Number(digit.mask as usize)),
+                ("begin_mask", begin_mask(is_within)),
+            ];
+            rig.check(&case, values, tiles.len())?;
         }
     }
     Ok(())

@@ -8,10 +8,9 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::SelectCase;
 use subsweep_tool::reference::passes::select::{Compacted, compacted, tile_counts};
 
-use super::onesweep::earlier;
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, compare, key_words,
-    nth_look_back, numbers_stored, packed_bits, random, sizes, small_workgroup, stored, type_of_keys,
+    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, check_fallbacks, key_words, nth_look_back,
+    numbers_stored, packed_bits, random, sizes, small_workgroup, stored, type_of_keys,
 };
 use super::{Check, packed};
 
@@ -271,7 +270,7 @@ fn run(
     (tile, count): (usize, usize),
     is_on_device: bool,
 ) -> Result<(), Failed> {
-    let tiles = if count == 0 { Tiles { tile_count: 1, last_extent: 0 } } else { Tiles::new(count, tile) };
+    let tiles = Tiles::new(count, tile);
     let [kept_words, value_words] = shape.kept;
     // Arrays of the result begin `base` elements before their memory.
     let base = shape.base(kernel, count <= tile);
@@ -282,83 +281,63 @@ fn run(
     // No elements are an empty tile.
     let word_tile_counts = if count == 0 { vec![0; counted] } else { tile_counts(&parts, shape.parts, tile) };
     let as_stored = |elements: &[u32]| stored(shape.stored_as, elements);
-    let stored_source = as_stored(&source);
-    let tested = if shape.has_flags() { tested } else { as_stored(&tested) };
-    let of = |words: &[u32]| Memory::with_words(gpu, words, Alignment::Words);
-    let (tested_memory, source_memory, values_memory) = (of(&tested)?, of(&stored_source)?, of(&values)?);
-    let (operands_memory, on_device) = (of(&as_stored(&operands))?, of(&tiles.words())?);
     let number_words = if shape.is_wide { 2 } else { 1 };
     let of_numbers = |numbers: &[u32], base| of_numbers(numbers, base, number_words);
-    let poisoned = |words| Memory::poisoned(gpu, words, Alignment::Words);
-    let destination = poisoned(as_stored(&vec![0; count * kept_words]).len())?;
-    let destination_values = poisoned(count * value_words)?;
-    let destination_indices = poisoned(if shape.has_indices { count * number_words } else { 0 })?;
-    let kept_counts = poisoned(counted * number_words)?;
-    let counters = of(&[0; 4])?;
     let [is_count, is_chained] = ["select/count", "select/chained"].map(|of| kernel.name.starts_with(of));
+    let has_state = is_count || is_chained || shape.sums_counts || count > tile;
     let state = match (is_count, is_chained) {
-        (true, _) => poisoned(tiles.tile_count * counted * number_words)?,
-        (_, true) => of(&vec![0; 4 + 2 * tiles.tile_count])?,
-        _ if shape.sums_counts => of(&of_numbers(&word_tile_counts, 0))?,
+        (true, _) => Value::output(of_numbers(&word_tile_counts, 0)),
+        (_, true) => Value::state(4 + 2 * tiles.tile_count),
+        _ if shape.sums_counts => Value::input(of_numbers(&word_tile_counts, 0)),
         _ => {
             let prefixes = prefixes(&word_tile_counts, counted);
             let (others, last) = prefixes.split_at(prefixes.len() - 1);
             let others = of_numbers(others, if shape.parts == 1 { base } else { 0 });
-            of(&[others, of_numbers(last, base)].concat())?
+            Value::input([others, of_numbers(last, base)].concat())
         }
     };
-    let has_state = is_count || is_chained || shape.sums_counts || count > tile;
-    let Tiles { tile_count, last_extent } =
-        if is_on_device { Tiles { tile_count: tiles.tile_count, last_extent: 1 } } else { tiles };
+    // An array of the result, which a kernel that counts leaves poisoned: what is stored, with room for all elements.
+    let result = |mut words: Vec<u32>, room: usize| {
+        if is_count {
+            words.clear();
+        }
+        words.resize(room, POISON);
+        Value::output(words)
+    };
+    let kept_room = as_stored(&vec![0; count * kept_words]).len();
+    let element_size = if shape.stored_as.is_packed() { shape.stored_as.size() } else { kept_words * 4 };
+    let kept = result(as_stored(&taken(&source, &order, kept_words)), kept_room);
+    let kept_values = result(taken(&values, &order, value_words), count * value_words);
+    let all_indices = of_numbers(&(0..count as u32).collect::<Vec<_>>(), 0);
+    let index_words = if shape.has_indices { number_words } else { 0 };
+    let kept_indices = result(taken(&all_indices, &order, index_words), count * index_words);
     let operand = |index: usize| match operands.chunks(shape.element.words() as usize).nth(index) {
         Some(&[word]) => Value::Pair([word, 0]),
         Some(&[low, high]) => Value::Pair([low, high]),
         _ => Value::Pair([7, 7]),
     };
     let first_operands = if shape.by == RANGE { 2 } else { 1 };
-    let shifted = |memory, words: usize| Value::Range(earlier(memory, base * words as u64 * 4));
-    let element_size = if shape.stored_as.is_packed() { shape.stored_as.size() } else { kept_words * 4 };
-    rig.run(
-        &[
-            ("tested", Value::Pointer(&tested_memory)),
-            ("source", Value::pointer_if(shape.has_flags(), &source_memory)),
-            ("values", Value::Pointer(&values_memory)),
-            ("destination", Value::Range(earlier(&destination, base * element_size as u64))),
-            ("destination_values", shifted(&destination_values, value_words)),
-            ("destination_indices", shifted(&destination_indices, number_words)),
-            ("state", Value::pointer_if(has_state, &state)),
-            ("selected_counts", Value::Pointer(&kept_counts)),
-            ("operands", Value::pointer_if(is_on_device && !operands.is_empty(), &operands_memory)),
-            ("indirect_tiles", Value::pointer_if(is_on_device, &on_device)),
-            ("tile_count", Value::Number(tile_count)),
-            ("last_extent", Value::Number(last_extent)),
-            ("operand", operand(0)),
-            ("range_end", operand(1)),
-            ("second_operand", operand(first_operands)),
-            ("second_range_end", operand(first_operands + 1)),
-            ("counts", Value::Pointer(&counters)),
-        ],
-        tiles.tile_count,
-    )?;
+    let tested = if shape.has_flags() { tested } else { as_stored(&tested) };
+    let are_operands_on_device = is_on_device && !operands.is_empty();
+    let counters = Memory::with_words(gpu, &[0; 4], Alignment::Words)?;
+    let values = [
+        ("tested", Value::input(tested)),
+        ("source", Value::input(as_stored(&source)).only_if(shape.has_flags())),
+        ("values", Value::input(values)),
+        ("destination", kept.after(base * element_size as u64)),
+        ("destination_values", kept_values.after(base * value_words as u64 * 4)),
+        ("destination_indices", kept_indices.after(base * number_words as u64 * 4)),
+        ("state", state.only_if(has_state)),
+        ("selected_counts", result(of_numbers(&counts, base), counted * number_words)),
+        ("operands", Value::input(as_stored(&operands)).only_if(are_operands_on_device)),
+        ("operand", operand(0)),
+        ("range_end", operand(1)),
+        ("second_operand", operand(first_operands)),
+        ("second_range_end", operand(first_operands + 1)),
+        ("counts", Value::Pointer(&counters)),
+    ];
+    let host = is_on_device.then_some(Tiles { last_extent: 1, ..tiles });
     let name = format!("{}, {count} elements, on the device: {is_on_device}, {shape:?}", kernel.name);
-    compare(&name, "tested", &tested_memory, &tested)?;
-    compare(&name, "source", &source_memory, &stored_source)?;
-    if is_count {
-        return compare(&name, "state", &state, &of_numbers(&word_tile_counts, 0));
-    }
-    let moved = |from: &[u32], words: usize| {
-        let mut moved = taken(from, &order, words);
-        moved.resize(count * words, POISON);
-        moved
-    };
-    let mut kept = as_stored(&taken(&source, &order, kept_words));
-    kept.resize(as_stored(&vec![0; count * kept_words]).len(), POISON);
-    compare(&name, "destination", &destination, &kept)?;
-    compare(&name, "destination_values", &destination_values, &moved(&values, value_words))?;
-    if shape.has_indices {
-        let indices = of_numbers(&(0..count as u32).collect::<Vec<_>>(), 0);
-        compare(&name, "destination_indices", &destination_indices, &moved(&indices, number_words))?;
-    }
-    compare(&name, "kept_counts", &kept_counts, &of_numbers(&counts, base))?;
-    check_fallbacks(&name, &counters, shape.stall_every, tiles)
+    rig.check(&name, values.into_iter().chain(tiles.push_instead_of(host)), tiles.tile_count)?;
+    if is_count { Ok(()) } else { check_fallbacks(&name, &counters, shape.stall_every, tiles) }
 }

@@ -10,8 +10,8 @@ use subsweep_tool::reference::passes::digit_histogram::{Buffer, PassArgs, PingPo
 use subsweep_tool::reference::passes::sort::{self as model, Digit, KeyOrder, Numbers};
 
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Tiles, Value, as_keys, compare, first_bit, key_words,
-    packed_bits, random, sizes, small_workgroup,
+    Alignment, POISON, Rig, Selection, Tiles, Value, as_keys, first_bit, key_words, packed_bits, random,
+    sizes, small_workgroup,
 };
 
 /// Digits of a radix: the first, the last, one across two words or of a single bit, and one without bits.
@@ -158,7 +158,6 @@ impl Specialization {
 
 /// One of the two kernels of a pass, specialized.
 struct Pass<'g> {
-    gpu: &'g Gpu,
     kernel: &'static Kernel,
     rig: Rig<'g>,
     specialization: Specialization,
@@ -249,7 +248,7 @@ impl<'g> Pass<'g> {
             constants.extend(specialization.alignment.constants());
         }
         let rig = Rig::new(gpu, kernel, specialization.workgroup_size, &constants)?;
-        Ok(Self { gpu, kernel, rig, specialization, scatter, order })
+        Ok(Self { kernel, rig, specialization, scatter, order })
     }
 
     fn tile_items(&self) -> usize {
@@ -276,15 +275,11 @@ impl<'g> Pass<'g> {
         let digits = self.order.digits(keys, widths(self.kernel).0, digit);
         let expected = self.counts(&digits);
 
-        let keys_memory = Memory::of_keys(self.gpu, self.kernel, keys, self.specialization.alignment)?;
-        let counts = Memory::poisoned(self.gpu, expected.len(), self.specialization.alignment)?;
+        let alignment = self.specialization.alignment;
         let buffers = nth_buffers(digit.shift as usize, false);
-        let mut pointers = vec![("counts", Value::Pointer(&counts))];
-        pointers.extend(key_pointers(buffers, &keys_memory, None));
-        self.run(pointers, buffers, digits.len(), digit)?;
-        let case = self.case(keys, digit);
-        compare(&case, "keys", &keys_memory, keys)?;
-        compare(&case, "counts", &counts, &expected)
+        let mut values = vec![("counts", Value::output(expected).at(alignment))];
+        values.extend(key_arrays(buffers, Value::input(keys).of_keys().at(alignment), None));
+        self.run(values, buffers, keys, digits.len(), digit)
     }
 
     fn scatter(&self, keys: &[u32], digit: Digit) -> Result<(), Failed> {
@@ -300,50 +295,35 @@ impl<'g> Pass<'g> {
         let from_indices = if value_words == 1 { &[false, true][..] } else { &[false] };
         for &from_indices in from_indices {
             let alignment = self.specialization.alignment;
-            let keys_memory = Memory::of_keys(self.gpu, self.kernel, keys, alignment)?;
-            let sorted = Memory::poisoned_keys(self.gpu, self.kernel, keys.len(), alignment)?;
-            let values_memory = Memory::with_words(self.gpu, &values, Alignment::Words)?;
-            let sorted_values = Memory::poisoned(self.gpu, values.len(), Alignment::Words)?;
-            let offsets_memory = Memory::with_words(self.gpu, &offsets, alignment)?;
             let buffers = nth_buffers(digit.shift as usize, from_indices);
             let is_last = self.scatter.has_no_last_keys && digits.len() % 2 == 1;
             let buffers = if is_last { without_keys(buffers) } else { buffers };
-            let mut pointers = vec![("offsets", Value::Pointer(&offsets_memory))];
-            pointers.extend(key_pointers(buffers, &keys_memory, Some(&sorted)));
-            let values_before = (value_words > 0).then_some(&values_memory);
-            pointers.extend(value_pointers(buffers, values_before, &sorted_values));
-            self.run(pointers, buffers, digits.len(), digit)?;
-            let case = self.case(keys, digit);
-            compare(&case, "keys", &keys_memory, keys)?;
-            compare(&case, "offsets", &offsets_memory, &offsets)?;
-            let expected = if is_last { vec![POISON; keys.len()] } else { scattered(keys, key_words) };
-            compare(&case, "sorted", &sorted, &expected)?;
-            if value_words > 0 {
-                compare(&case, "values", &values_memory, &values)?;
-                let expected = scattered(if from_indices { &own } else { &values }, value_words);
-                compare(&case, "sorted values", &sorted_values, &expected)?;
-            }
+            let sorted = Value::output(scattered(keys, key_words)).of_keys().at(alignment);
+            let sorted_values = scattered(if from_indices { &own } else { &values }, value_words.max(1));
+            let mut pushed = vec![("offsets", Value::input(&offsets).at(alignment))];
+            pushed.extend(key_arrays(buffers, Value::input(keys).of_keys().at(alignment), Some(sorted)));
+            let of_values = (value_words > 0).then(|| [Value::input(&values), Value::output(sorted_values)]);
+            pushed.extend(value_arrays(buffers, of_values));
+            self.run(pushed, buffers, keys, digits.len(), digit)?;
         }
         Ok(())
     }
 
     fn run(
         &self,
-        pointers: Vec<(&'static str, Value<'_>)>,
+        mut values: Vec<(&'static str, Value<'_>)>,
         buffers: PingPong,
+        keys: &[u32],
         count: usize,
         digit: Digit,
     ) -> Result<(), Failed> {
         let tiles = Tiles::new(count, self.tile_items());
-        let args = pass_args(self.gpu, buffers, tiles)?;
-        // A lifetime no longer than the lifetime of the arguments.
-        let mut push: Vec<(&str, Value<'_>)> = pointers;
-        push.extend([
-            ("dispatch_args", Value::Pointer(&args)),
+        values.extend([
+            ("dispatch_args", pass_args(buffers, tiles)),
             ("shift", Value::Number(digit.shift as usize)),
             ("digit_mask", Value::Number(digit.mask as usize)),
         ]);
-        self.rig.run(&push, tiles.tile_count)
+        self.rig.check(&self.case(keys, digit), values, tiles.tile_count)
     }
 }
 
@@ -367,39 +347,33 @@ pub fn without_keys(buffers: PingPong) -> PingPong {
 }
 
 /// The dispatch arguments of a pass in device memory.
-pub fn pass_args(gpu: &Gpu, buffers: PingPong, tiles: Tiles) -> Result<Memory<'_>, Failed> {
+pub fn pass_args(buffers: PingPong, tiles: Tiles) -> Value<'static> {
     let Tiles { tile_count, last_extent } = tiles;
-    let mut words = PassArgs { tile_count, workgroup_count: tile_count, last_extent, buffers }
-        .words(tile_count, 1)
-        .to_vec();
-    words.push(POISON);
-    Memory::with_words(gpu, &words, Alignment::Quads)
+    let args = PassArgs { tile_count, workgroup_count: tile_count, last_extent, buffers };
+    let words = args.words(tile_count, 1).into_iter().chain([POISON]);
+    Value::input(words.collect::<Vec<_>>()).at(Alignment::Quads)
 }
 
 /// The buffers of keys: the pass's source and destination, and null for the others.
-pub fn key_pointers<'a>(
+pub fn key_arrays<'a>(
     buffers: PingPong,
-    before: &'a Memory<'a>,
-    after: Option<&'a Memory<'a>>,
+    before: Value<'a>,
+    after: Option<Value<'a>>,
 ) -> [(&'static str, Value<'a>); 3] {
     let names = [(Buffer::Primary, "keys"), (Buffer::Alternate, "keys_alt"), (Buffer::Other, "keys_alt2")];
-    names.map(|(buffer, name)| match after {
-        _ if buffer == buffers.keys.0 => (name, Value::Pointer(before)),
-        Some(after) if buffer == buffers.keys.1 => (name, Value::Pointer(after)),
+    names.map(|(buffer, name)| match &after {
+        _ if buffer == buffers.keys.0 => (name, before.clone()),
+        Some(after) if buffer == buffers.keys.1 => (name, after.clone()),
         _ => (name, Value::Null),
     })
 }
 
-/// The buffers of values, or null for none.
-pub fn value_pointers<'a>(
-    buffers: PingPong,
-    before: Option<&'a Memory<'a>>,
-    after: &'a Memory<'a>,
-) -> [(&'static str, Value<'a>); 2] {
+/// The buffers of values before and after, or null for none.
+pub fn value_arrays(buffers: PingPong, values: Option<[Value<'_>; 2]>) -> [(&'static str, Value<'_>); 2] {
     let names = [(Buffer::Primary, "values"), (Buffer::Alternate, "values_alt")];
-    names.map(|(buffer, name)| match before {
-        Some(before) if buffer == buffers.values.0 => (name, Value::Pointer(before)),
-        Some(_) if buffer == buffers.values.1 => (name, Value::Pointer(after)),
+    names.map(|(buffer, name)| match &values {
+        Some([before, _]) if buffer == buffers.values.0 => (name, before.clone()),
+        Some([_, after]) if buffer == buffers.values.1 => (name, after.clone()),
         _ => (name, Value::Null),
     })
 }
@@ -445,45 +419,32 @@ pub fn single_workgroup(gpu: &Gpu, kernel: &'static Kernel, selection: Selection
                 let keys = as_keys(kernel, random(count, count * key_words));
                 let indices = model::stable_order(&order.all(&keys, key_words), bits.clone());
                 let values = random(5, count * value_words);
-                let keys_memory = Memory::of_keys(gpu, kernel, &keys, alignment)?;
-                let separate = Memory::poisoned_keys(gpu, kernel, keys.len(), alignment)?;
-                let values_memory = Memory::with_words(gpu, &values, Alignment::Words)?;
                 let is_argsort = value_words == 1 && count % 2 == 1;
                 let has_values = value_words > 0 && !is_argsort;
                 let keeps_keys = is_argsort || bits.end == key_bits;
                 // A GPU-resident count: more than the maximum, or a smaller count than the maximum.
                 let is_on_device = [2, tile - 1, tile].contains(&count);
-                let on_device = Memory::with_words(
-                    gpu,
-                    &[if count == tile { u32::MAX } else { count as u32 }],
-                    Alignment::Words,
-                )?;
-                let sorted = if keeps_keys { &separate } else { &keys_memory };
-                rig.run(
-                    &[
-                        ("keys", Value::Pointer(&keys_memory)),
-                        ("sorted", Value::pointer_if(!is_argsort, sorted)),
-                        ("values", Value::pointer_if(has_values, &values_memory)),
-                        ("sorted_values", Value::pointer_if(value_words > 0, &values_memory)),
-                        ("indirect_count", Value::pointer_if(is_on_device, &on_device)),
-                        ("element_count", Value::Number(if is_on_device { tile } else { count })),
-                        ("begin_bit", Value::Number(bits.start as usize)),
-                        ("end_bit", Value::Number(bits.end as usize)),
-                    ],
-                    1,
-                )?;
+                let on_device = if count == tile { u32::MAX } else { count as u32 };
+                let sorted = scattered(&keys, key_words, &indices);
+                let (keys, sorted) = match keeps_keys {
+                    true => (Value::input(keys), Value::output(sorted).of_keys().at(alignment)),
+                    false => (Value::changed(keys, sorted), Value::SameAs("keys")),
+                };
+                let own: Vec<u32> = (0..count as u32).collect();
+                let before = if is_argsort { &own } else { &values };
+                let sorted_values = Value::changed(&values, scattered(before, value_words.max(1), &indices));
+                let pushed = [
+                    ("keys", keys.of_keys().at(alignment)),
+                    ("sorted", sorted.only_if(!is_argsort)),
+                    ("sorted_values", sorted_values.only_if(value_words > 0)),
+                    ("values", Value::SameAs("sorted_values").only_if(has_values)),
+                    ("indirect_count", Value::input(vec![on_device]).only_if(is_on_device)),
+                    ("element_count", Value::Number(if is_on_device { tile } else { count })),
+                    ("begin_bit", Value::Number(bits.start as usize)),
+                    ("end_bit", Value::Number(bits.end as usize)),
+                ];
                 let case = format!("{}, {count} keys, bits {bits:?}, {alignment:?}, {order:?}", kernel.name);
-                if keeps_keys {
-                    compare(&case, "keys", &keys_memory, &keys)?;
-                }
-                if !is_argsort {
-                    compare(&case, "sorted", sorted, &scattered(&keys, key_words, &indices))?;
-                }
-                if value_words > 0 {
-                    let own: Vec<u32> = (0..count as u32).collect();
-                    let before = if is_argsort { &own } else { &values };
-                    compare(&case, "values", &values_memory, &scattered(before, value_words, &indices))?;
-                }
+                rig.check(&case, pushed, 1)?;
             }
         }
     }

@@ -8,7 +8,7 @@ use subsweep_tool::reference::passes::scan as model;
 use subsweep_tool::reference::{Add, Row};
 
 use super::numbers::TestRow;
-use super::rig::{Alignment, Memory, Rig, Selection, Tiles, Value, compare, random, sizes, small_workgroup};
+use super::rig::{Alignment, Rig, Selection, Tiles, Value, random, sizes, small_workgroup};
 use super::scan::TileShape;
 
 type Sums = Row<Add, u32, 1>;
@@ -47,25 +47,15 @@ pub fn scan_tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> R
             let tiles = Tiles::new(count, tile_items);
             let input = Sums::input(count, count);
             let rows = Sums::of_words(&input);
-
-            let source = Memory::with_words(gpu, &input, alignment)?;
-            let destination = Memory::poisoned(gpu, count, alignment)?;
-            let sums = Memory::poisoned(gpu, tiles.tile_count, alignment)?;
-            rig.run(
-                &[
-                    ("source", Value::Pointer(&source)),
-                    ("destination", Value::Pointer(&destination)),
-                    ("sums", Value::Pointer(&sums)),
-                    ("tile_count", Value::Number(tiles.tile_count)),
-                    ("last_extent", Value::Number(tiles.last_extent)),
-                ],
-                tiles.tile_count,
-            )?;
-            let case = format!("{}, {count} elements, {alignment:?}, {shape:?}", kernel.name);
-            compare(&case, "source", &source, &input)?;
             let scanned = model::scan_tiles(&rows, tile_items, exclusive, None);
-            compare(&case, "destination", &destination, &words(&scanned))?;
-            compare(&case, "sums", &sums, &words(&model::tile_totals(&rows, tile_items)))?;
+            let totals = model::tile_totals(&rows, tile_items);
+            let case = format!("{}, {count} elements, {alignment:?}, {shape:?}", kernel.name);
+            let arrays = [
+                ("source", Value::input(input).at(alignment)),
+                ("destination", Value::output(words(&scanned)).at(alignment)),
+                ("sums", Value::output(words(&totals)).at(alignment)),
+            ];
+            rig.check(&case, arrays.into_iter().chain(tiles.push(false)), tiles.tile_count)?;
         }
     }
     Ok(())
@@ -81,21 +71,12 @@ pub fn propagate(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Re
             let carry_input = Sums::input(count + 1, tiles.tile_count);
             let mut expected = Sums::of_words(&input);
             model::propagate(&mut expected, tile_items, &Sums::of_words(&carry_input));
-
-            let table = Memory::with_words(gpu, &input, alignment)?;
-            let carries = Memory::with_words(gpu, &carry_input, alignment)?;
-            rig.run(
-                &[
-                    ("table", Value::Pointer(&table)),
-                    ("carries", Value::Pointer(&carries)),
-                    ("tile_count", Value::Number(tiles.tile_count)),
-                    ("last_extent", Value::Number(tiles.last_extent)),
-                ],
-                tiles.tile_count - 1,
-            )?;
             let case = format!("{}, {count} elements, {alignment:?}, {shape:?}", kernel.name);
-            compare(&case, "carries", &carries, &carry_input)?;
-            compare(&case, "table", &table, &words(&expected))?;
+            let arrays = [
+                ("table", Value::changed(input, words(&expected)).at(alignment)),
+                ("carries", Value::input(carry_input).at(alignment)),
+            ];
+            rig.check(&case, arrays.into_iter().chain(tiles.push(false)), tiles.tile_count - 1)?;
         }
     }
     Ok(())
@@ -115,26 +96,19 @@ pub fn double_blocks(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result
                 let input = Sums::input(count, count);
                 let mut expected = Sums::of_words(&input);
                 model::double_blocks(&mut expected, block_bits);
-
-                let source = Memory::with_words(gpu, &input, Alignment::Words)?;
-                let separate = Memory::poisoned(gpu, count, Alignment::Words)?;
-                let destination = if from_source { &separate } else { &source };
-                rig.run(
-                    &[
-                        ("source", Value::Pointer(&source)),
-                        ("destination", Value::Pointer(destination)),
-                        ("tile_count", Value::Number(tiles.tile_count)),
-                        ("last_extent", Value::Number(tiles.last_extent)),
-                        ("block_bits", Value::Number(block_bits as usize)),
-                    ],
-                    tiles.tile_count,
-                )?;
                 let case =
                     format!("{}, {count} elements, blocks of 2^{block_bits}, {from_source}", kernel.name);
-                if from_source {
-                    compare(&case, "source", &source, &input)?;
-                }
-                compare(&case, "destination", destination, &words(&expected))?;
+                let results = words(&expected);
+                let (source, destination) = match from_source {
+                    true => (Value::input(input), Value::output(results)),
+                    false => (Value::changed(input, results), Value::SameAs("source")),
+                };
+                let values = [
+                    ("source", source),
+                    ("destination", destination),
+                    ("block_bits", Value::Number(block_bits as usize)),
+                ];
+                rig.check(&case, values.into_iter().chain(tiles.push(false)), tiles.tile_count)?;
             }
         }
     }
@@ -151,24 +125,15 @@ pub fn strided(gpu: &Gpu, kernel: &'static Kernel, _: Selection) -> Result<(), F
                 let tiles = Tiles::new(count, tile_items);
                 let input = Sums::input(count, count);
                 let expected = model::strided(suffix, &Sums::of_words(&input), distance);
-
-                let source = Memory::with_words(gpu, &input, Alignment::Words)?;
-                let destination = Memory::poisoned(gpu, count, Alignment::Words)?;
-                rig.run(
-                    &[
-                        ("source", Value::Pointer(&source)),
-                        ("destination", Value::Pointer(&destination)),
-                        ("tile_count", Value::Number(tiles.tile_count)),
-                        ("last_extent", Value::Number(tiles.last_extent)),
-                        ("distance_tiles", Value::Number(distance / tile_items)),
-                        ("distance_items", Value::Number(distance % tile_items)),
-                    ],
-                    tiles.tile_count,
-                )?;
                 let case =
                     format!("{}, {count} elements, distance {distance}, suffix: {suffix}", kernel.name);
-                compare(&case, "source", &source, &input)?;
-                compare(&case, "destination", &destination, &words(&expected))?;
+                let values = [
+                    ("source", Value::input(input)),
+                    ("destination", Value::output(words(&expected))),
+                    ("distance_tiles", Value::Number(distance / tile_items)),
+                    ("distance_items", Value::Number(distance % tile_items)),
+                ];
+                rig.check(&case, values.into_iter().chain(tiles.push(false)), tiles.tile_count)?;
             }
         }
     }
@@ -189,12 +154,11 @@ pub fn chunk_sum<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selectio
                 let mut expected = words.as_chunks::<C>().0.to_vec();
                 model::chunk_sum(&mut expected, stride, chunk_items, chunk_count);
 
-                let table = Memory::with_words(gpu, &words, alignment)?;
                 // Every chunk is full: the kernel does not read `last_extent`.
                 let chunks = Tiles { tile_count: chunk_count, last_extent: 0 };
-                rig.run(&chunk_push(&table, stride, chunks), chunk_count)?;
                 let case = format!("{}, {chunk_count} chunks, stride {stride}, {alignment:?}", kernel.name);
-                compare(&case, "table", &table, expected.as_flattened())?;
+                let table = Value::changed(words, expected.into_flattened()).at(alignment);
+                rig.check(&case, chunk_values(table, stride, chunks), chunk_count)?;
             }
         }
     }
@@ -215,13 +179,12 @@ pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selec
                     let mut expected = words.as_chunks::<C>().0.to_vec();
                     model::chunk_prefix(&mut expected, stride, chunk_items, count, has_sums);
 
-                    let table = Memory::with_words(gpu, &words, alignment)?;
-                    rig.run(&chunk_push(&table, stride, chunks), chunks.tile_count)?;
                     let case = format!(
                         "{}, {count} entries, stride {stride}, sums: {has_sums}, {alignment:?}",
                         kernel.name
                     );
-                    compare(&case, "table", &table, expected.as_flattened())?;
+                    let table = Value::changed(words, expected.into_flattened()).at(alignment);
+                    rig.check(&case, chunk_values(table, stride, chunks), chunks.tile_count)?;
                 }
             }
         }
@@ -229,9 +192,9 @@ pub fn chunk_prefix<const C: usize>(gpu: &Gpu, kernel: &'static Kernel, _: Selec
     Ok(())
 }
 
-fn chunk_push<'a>(table: &'a Memory<'a>, stride: usize, chunks: Tiles) -> [(&'static str, Value<'a>); 4] {
+fn chunk_values(table: Value<'_>, stride: usize, chunks: Tiles) -> [(&'static str, Value<'_>); 4] {
     [
-        ("table", Value::Pointer(table)),
+        ("table", table),
         ("stride", Value::Number(stride)),
         ("chunk_count", Value::Number(chunks.tile_count)),
         ("last_extent", Value::Number(chunks.last_extent)),

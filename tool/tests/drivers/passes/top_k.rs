@@ -9,8 +9,8 @@ use subsweep_tool::reference::passes::top_k;
 
 use super::Check;
 use super::rig::{
-    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, numbers_stored, random,
-    small_workgroup, stored, type_of_keys,
+    Alignment, Memory, POISON, Rig, Selection, Value, key_words, numbers_stored, random, small_workgroup,
+    stored, type_of_keys,
 };
 
 pub fn check(stem: &str, _: &str) -> Option<Check> {
@@ -161,16 +161,11 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: RowShape) -> Result
         }
     }
     let [input, keys, before] = [input, keys, before].map(|numbers| stored(stored_as, &numbers));
-    let source = Memory::with_words(gpu, &input, Alignment::Words)?;
-    let segments = Memory::with_words(gpu, &begins, Alignment::Words)?;
-    let ks = Memory::with_words(gpu, &ks, Alignment::Words)?;
-    let top_keys = Memory::with_words(gpu, &before, Alignment::Words)?;
-    let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
-    let push = [
-        ("keys", Value::Pointer(&source)),
+    let values = [
+        ("keys", Value::input(input)),
         ("indices", Value::Null),
-        ("top_keys", Value::Pointer(&top_keys)),
-        ("top_indices", Value::Pointer(&top_indices)),
+        ("top_keys", Value::changed(before, keys)),
+        ("top_indices", Value::output(indices)),
         ("indirect_rows", Value::Null),
         ("values", Value::Null),
         ("top_values", Value::Null),
@@ -179,16 +174,13 @@ fn select_unequal(gpu: &Gpu, kernel: &'static Kernel, shape: RowShape) -> Result
         ("tile_count", Value::Number(tiles)),
         ("k", Value::Number(k)),
         ("value_columns", Value::Number(2 * tile)),
-        ("segments", Value::Pointer(&segments)),
-        ("ks", Value::Pointer(&ks)),
+        ("segments", Value::input(begins)),
+        ("ks", Value::input(&ks)),
         ("key_count", Value::Number(count)),
         ("level", Value::Number(0)),
         ("result_count", Value::Number(tiles * k)),
     ];
-    rig.run(&push, (lengths.len() + 1) * tiles)?;
-    let case = format!("unequal rows, {shape:?}");
-    compare(&case, "top_keys", &top_keys, &keys)?;
-    compare(&case, "top_indices", &top_indices, &indices)
+    rig.check(&format!("unequal rows, {shape:?}"), values, (lengths.len() + 1) * tiles)
 }
 
 fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), Failed> {
@@ -233,23 +225,16 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 }
             }
             let [input, keys] = [input, keys].map(|numbers| stored(shape.stored_as(kernel), &numbers));
-            let source = Memory::with_words(gpu, &input, Alignment::Words)?;
-            let source_indices = Memory::with_words(gpu, &input_indices, Alignment::Words)?;
-            let source_values = Memory::with_words(gpu, &input_values, Alignment::Words)?;
-            let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
-            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
-            let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
             // With a GPU-resident count, the host's number is too large.
-            let on_device = Memory::with_words(gpu, &[rows as u32], Alignment::Words)?;
             let is_on_device = index >= 3;
-            let push = [
-                ("keys", Value::Pointer(&source)),
-                ("indices", Value::pointer_if(has_indices, &source_indices)),
-                ("top_keys", Value::pointer_if(has_keys, &top_keys)),
-                ("top_indices", Value::pointer_if(has_columns, &top_indices)),
-                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
-                ("values", Value::pointer_if(value_words > 0, &source_values)),
-                ("top_values", Value::pointer_if(value_words > 0, &top_values)),
+            let pushed = [
+                ("keys", Value::input(input)),
+                ("indices", Value::input(input_indices).only_if(has_indices)),
+                ("top_keys", Value::output(keys).only_if(has_keys)),
+                ("top_indices", Value::output(indices).only_if(has_columns)),
+                ("indirect_rows", Value::input(vec![rows as u32]).only_if(is_on_device)),
+                ("values", Value::input(input_values).only_if(value_words > 0)),
+                ("top_values", Value::output(values).only_if(value_words > 0)),
                 ("row_count", Value::Number(if is_on_device { rows + 2 } else { rows })),
                 ("column_count", Value::Number(columns)),
                 ("tile_count", Value::Number(tiles)),
@@ -261,16 +246,8 @@ fn select(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 ("level", Value::Number(0)),
                 ("result_count", Value::Number(tiles * k)),
             ];
-            rig.run(&push, (rows + 1) * tiles)?;
             let case = format!("{rows} rows of {columns} in {tiles} tiles, {k}, {shape:?}");
-            compare(&case, "keys", &source, &input)?;
-            compare(&case, "top_values", &top_values, &values)?;
-            if has_keys {
-                compare(&case, "top_keys", &top_keys, &keys)?;
-            }
-            if has_columns {
-                compare(&case, "top_indices", &top_indices, &indices)?;
-            }
+            rig.check(&case, pushed, (rows + 1) * tiles)?;
         }
     }
     Ok(())
@@ -323,35 +300,23 @@ fn rows(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 }
             }
             let [input, keys] = [input, keys].map(|numbers| stored(shape.stored_as(kernel), &numbers));
-            let [source, source_values] =
-                [&input, &input_values].map(|words| Memory::with_words(gpu, words, Alignment::Words));
-            let (source, source_values) = (source?, source_values?);
-            let [begins, ks] = [&begins, &ks].map(|words| Memory::with_words(gpu, words, Alignment::Words));
-            let (begins, ks) = (begins?, ks?);
-            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
-            let top_indices = Memory::poisoned(gpu, indices.len(), Alignment::Words)?;
-            let top_values = Memory::poisoned(gpu, values.len(), Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &[row_count as u32], Alignment::Words)?;
             // With a count on the device, the host's number is too large.
             let is_on_device = k == columns;
-            let push = [
-                ("keys", Value::Pointer(&source)),
-                ("top_keys", Value::Pointer(&top_keys)),
-                ("top_indices", Value::Pointer(&top_indices)),
-                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+            let pushed = [
+                ("keys", Value::input(input)),
+                ("top_keys", Value::output(keys)),
+                ("top_indices", Value::output(indices)),
+                ("indirect_rows", Value::input(vec![row_count as u32]).only_if(is_on_device)),
                 ("row_count", Value::Number(if is_on_device { row_count + 9 } else { row_count })),
                 ("column_count", Value::Number(columns)),
                 ("k", Value::Number(k)),
                 ("key_count", Value::Number(count)),
-                ("values", Value::pointer_if(value_words > 0, &source_values)),
-                ("top_values", Value::pointer_if(value_words > 0, &top_values)),
-                ("segments", Value::pointer_if(unequal == 1, &begins)),
-                ("ks", Value::pointer_if(unequal == 1, &ks)),
+                ("values", Value::input(input_values).only_if(value_words > 0)),
+                ("top_values", Value::output(values).only_if(value_words > 0)),
+                ("segments", Value::input(begins).only_if(unequal == 1)),
+                ("ks", Value::input(ks).only_if(unequal == 1)),
             ];
-            rig.run(&push, row_count.div_ceil(group_rows) + 1)?;
-            compare(&case, "top_keys", &top_keys, &keys)?;
-            compare(&case, "top_indices", &top_indices, &indices)?;
-            compare(&case, "top_values", &top_values, &values)?;
+            rig.check(&case, pushed, row_count.div_ceil(group_rows) + 1)?;
         }
     }
     Ok(())
@@ -375,32 +340,29 @@ fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                 |row| if is_unequal { 1 + (0..row).map(length).sum::<usize>() } else { row * columns };
             let firsts: Vec<_> = (0..rows).map(|row| first(row) as u32).collect();
             let input = shape.keys(kernel, rows + columns, first(rows));
-            let source = Memory::with_words(gpu, &input, Alignment::Words)?;
-            let segments = Memory::with_words(gpu, &firsts, Alignment::Words)?;
+            let stepped = |step: usize| (0..rows).map(|row| (row * step) as u32).collect::<Vec<_>>();
+            let end = |row| (row * columns + length(row).min(columns)) as u32;
+            let counts = vec![(rows * columns) as u32, 7 * rows as u32];
+            let counts = if is_on_device { Value::output(counts) } else { Value::input(vec![POISON; 2]) };
             let orders = Memory::poisoned(gpu, rows * columns * words, Alignment::Words)?;
-            let begins = Memory::poisoned(gpu, rows, Alignment::Words)?;
-            let ends = Memory::poisoned(gpu, rows, Alignment::Words)?;
-            let top_begins = Memory::poisoned(gpu, rows, Alignment::Words)?;
-            let counts = Memory::poisoned(gpu, 2, Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &[rows as u32], Alignment::Words)?;
-            let push = [
-                ("keys", Value::Pointer(&source)),
+            let values = [
+                ("keys", Value::input(&input)),
                 ("orders", Value::Pointer(&orders)),
-                ("begins", Value::Pointer(&begins)),
-                ("ends", Value::pointer_if(is_unequal, &ends)),
-                ("top_begins", Value::pointer_if(is_on_device, &top_begins)),
-                ("counts", Value::Pointer(&counts)),
-                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
+                ("begins", Value::output(stepped(columns))),
+                ("ends", Value::output((0..rows).map(end).collect::<Vec<_>>()).only_if(is_unequal)),
+                ("top_begins", Value::output(stepped(7)).only_if(is_on_device)),
+                ("counts", counts),
+                ("indirect_rows", Value::input(vec![rows as u32]).only_if(is_on_device)),
                 ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
                 ("column_count", Value::Number(columns)),
                 ("chunk_count", Value::Number(chunks)),
                 ("k", Value::Number(7)),
-                ("segments", Value::pointer_if(is_unequal, &segments)),
+                ("segments", Value::input(firsts).only_if(is_unequal)),
                 ("ks", Value::Null),
                 ("key_count", Value::Number(first(rows))),
             ];
-            rig.run(&push, (rows + 1) * chunks)?;
             let case = format!("{rows} rows of {columns}, unequal {is_unequal}, {shape:?}");
+            rig.check(&case, values, (rows + 1) * chunks)?;
             // Keys and orders compare alike.
             let all: Vec<_> = orders.read()?.chunks(words).map(number).collect();
             let orders_of_input = shape.orders(&input);
@@ -419,16 +381,6 @@ fn orders(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<()
                         return Err(format!("{case}: the orders of {a} and {b}").into());
                     }
                 }
-            }
-            let stepped = |step: usize| (0..rows).map(|row| (row * step) as u32).collect::<Vec<_>>();
-            compare(&case, "begins", &begins, &stepped(columns))?;
-            let end = |row| (row * columns + length(row).min(columns)) as u32;
-            if is_unequal {
-                compare(&case, "ends", &ends, &(0..rows).map(end).collect::<Vec<_>>())?;
-            }
-            if is_on_device {
-                compare(&case, "top_begins", &top_begins, &stepped(7))?;
-                compare(&case, "counts", &counts, &[(rows * columns) as u32, 7 * rows as u32])?;
             }
         }
     }
@@ -478,56 +430,32 @@ fn take(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(), 
                 }
             }
             let numbers = |of: &dyn Fn(usize) -> usize| {
-                let numbers: Vec<_> = (0..rows).map(|row| of(row) as u32).collect();
-                Memory::with_words(gpu, &numbers, Alignment::Words)
+                Value::input((0..rows).map(|row| of(row) as u32).collect::<Vec<_>>()).only_if(is_unequal)
             };
-            let (segments, ks) = (numbers(&first)?, numbers(&k_of)?);
-            let [source, of_sort] = [
-                Memory::with_words(gpu, &input, Alignment::Words)?,
-                Memory::with_words(gpu, &sorted, Alignment::Words)?,
-            ];
-            let top_keys = Memory::poisoned(gpu, keys.len(), Alignment::Words)?;
-            let top_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
-            let all_indices = Memory::poisoned(gpu, taken.len(), Alignment::Words)?;
-            let source_values = Memory::with_words(gpu, &input_values, Alignment::Words)?;
-            let top_values = Memory::poisoned(gpu, taken_values.len(), Alignment::Words)?;
-            let on_device = Memory::with_words(gpu, &[rows as u32], Alignment::Words)?;
             let is_on_device = rows > 2;
             let chunks = k.div_ceil(size);
-            let push = [
-                ("keys", Value::Pointer(&source)),
-                ("sorted", Value::Pointer(&of_sort)),
-                ("top_keys", Value::pointer_if(rows != 4, &top_keys)),
-                ("top_indices", Value::pointer_if(rows != 3, &top_indices)),
-                ("all_indices", Value::pointer_if(rows != 2, &all_indices)),
-                ("indirect_rows", Value::pointer_if(is_on_device, &on_device)),
-                ("values", Value::pointer_if(has_values, &source_values)),
-                ("top_values", Value::pointer_if(has_values, &top_values)),
+            let values = [
+                ("keys", Value::input(input)),
+                ("sorted", Value::input(sorted)),
+                ("top_keys", Value::output(keys).only_if(rows != 4)),
+                ("top_indices", Value::output(taken_columns).only_if(rows != 3)),
+                ("all_indices", Value::output(taken).only_if(rows != 2)),
+                ("indirect_rows", Value::input(vec![rows as u32]).only_if(is_on_device)),
+                ("values", Value::input(input_values).only_if(has_values)),
+                ("top_values", Value::output(taken_values).only_if(has_values)),
                 ("row_count", Value::Number(if is_on_device { rows + 1 } else { rows })),
                 ("column_count", Value::Number(columns)),
                 ("sorted_count", Value::Number(sorted_count)),
                 ("chunk_count", Value::Number(chunks)),
                 ("k", Value::Number(k)),
-                ("segments", Value::pointer_if(is_unequal, &segments)),
-                ("ks", Value::pointer_if(is_unequal, &ks)),
+                ("segments", numbers(&first)),
+                ("ks", numbers(&k_of)),
                 ("key_count", Value::Number(first(rows))),
             ];
-            rig.run(&push, (rows + 1) * chunks)?;
             let case = format!(
                 "{rows} rows of {columns}, {k} of {sorted_count}, {words} words, unequal {is_unequal}"
             );
-            if has_values {
-                compare(&case, "top_values", &top_values, &taken_values)?;
-            }
-            if rows != 4 {
-                compare(&case, "top_keys", &top_keys, &keys)?;
-            }
-            if rows != 3 {
-                compare(&case, "top_indices", &top_indices, &taken_columns)?;
-            }
-            if rows != 2 {
-                compare(&case, "all_indices", &all_indices, &taken)?;
-            }
+            rig.check(&case, values, (rows + 1) * chunks)?;
         }
     }
     Ok(())
