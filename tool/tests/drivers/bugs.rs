@@ -65,81 +65,46 @@ mod reproducers {
 #[cfg(feature = "compile-shaders")]
 mod reproducers {
     use libtest_mimic::Failed;
-    use subsweep::device::{
-        AddressRange, Barrier, BufferRange, DriverBug, Pipeline, PipelineOptions, PushBlock, PushConstants,
-        Recorder,
-    };
+    use subsweep::device::{Barrier, BufferRange, DriverBug, Recorder};
     use subsweep::headless::Gpu;
-    use subsweep::kernels::{Family, Kernel, KernelAccess, PushConstant, SpecConstant};
+    use subsweep::kernels::Kernel;
 
-    use subsweep::kernels::fixture;
+    use crate::fixtures::{BUG_BASE, BUG_FENCE, BUG_LANES, BUG_LOOP, BUG_RESULT, BUG_SHUFFLE};
+    use crate::passes::rig::{Push, Rig, Value};
 
     pub const CAN_COMPILE: bool = true;
 
     const WORKGROUP_SIZE: u32 = 64;
 
-    static REPRODUCERS: [&Kernel; 6] = [&FENCE, &LOOP, &RESULT, &LANES, &SHUFFLE, &BASE];
-    static FENCE: Kernel = reproducer("bug_fence", fixture("bug_fence"), IS_AVOIDED);
-    static LOOP: Kernel = reproducer("bug_loop", fixture("bug_loop"), IS_AVOIDED);
-    static RESULT: Kernel = reproducer("bug_result", fixture("bug_result"), IS_AVOIDED);
-    static BASE: Kernel = reproducer("bug_base", fixture("bug_base"), &[]);
-    static LANES: Kernel = reproducer("bug_lanes", fixture("bug_lanes"), &[]);
-    static SHUFFLE: Kernel = reproducer("bug_shuffle", fixture("bug_shuffle"), &[]);
-
-    const RESULT_WORDS: &[PushConstant] =
-        &[PushConstant { name: "result", offset: 0, size: 8, access: Some(KernelAccess::READ_WRITE) }];
-    const IS_AVOIDED: &[SpecConstant] = &[SpecConstant { name: "IS_AVOIDED", id: 1, default: 0 }];
-
-    const fn reproducer(
-        name: &'static str,
-        spirv: &'static [u8],
-        constants: &'static [SpecConstant],
-    ) -> Kernel {
-        // SAFETY: the build has compiled it for Vulkan 1.2; each has this one push constant.
-        unsafe { Kernel::new(name, spirv, RESULT_WORDS, constants) }
-    }
-
-    struct Push {
-        result: AddressRange,
-    }
-
-    // SAFETY: every reproducer has this one pointer.
-    unsafe impl PushConstants for Push {
-        const FAMILIES: &'static [&'static Family] = &[&Family::new(&REPRODUCERS)];
-
-        fn block(&self) -> PushBlock {
-            let mut block = PushBlock::default();
-            block.push(self.result);
-            block
-        }
-    }
+    static REPRODUCERS: [&Kernel; 6] =
+        [&BUG_FENCE, &BUG_LOOP, &BUG_RESULT, &BUG_LANES, &BUG_SHUFFLE, &BUG_BASE];
 
     /// The reproducer's result if it is wrong, where every word must become 1. `None` also if `is_avoided` and the bug
     /// cannot be avoided.
     pub fn wrong(gpu: &Gpu, bug: &DriverBug, is_avoided: bool) -> Result<Option<String>, Failed> {
         let kernel = REPRODUCERS.iter().find(|kernel| kernel.name == bug.reproducer);
         let kernel = *kernel.ok_or_else(|| format!("no kernel {}", bug.reproducer))?;
-        let is_command_bug = kernel.name == BASE.name;
+        let is_command_bug = kernel.name == BUG_BASE.name;
         let constants: &[_] = if is_avoided && !is_command_bug { &[("IS_AVOIDED", 1)] } else { &[] };
         if is_avoided && kernel.spec_constants.is_empty() && !is_command_bug {
             return Ok(None);
         }
         // Lanes of a partial subgroup add nothing, and are not there to be shuffled from.
-        let has_all_lanes = [LANES.name, SHUFFLE.name].contains(&kernel.name);
+        let has_all_lanes = [BUG_LANES.name, BUG_SHUFFLE.name].contains(&kernel.name);
         let lanes = if has_all_lanes { gpu.capabilities().max_subgroup_size } else { 0 };
         let workgroup_size = WORKGROUP_SIZE.max(lanes);
-        let options = PipelineOptions { workgroup_size, constants, subgroup_size: None };
-        let pipeline = Pipeline::new(gpu.device(), kernel, options)?;
+        let rig = Rig::new(gpu, kernel, workgroup_size, constants)?;
         let memory = gpu.allocate(u64::from(workgroup_size) * 4)?;
         let workgroups = gpu.allocate(24)?;
         gpu.upload(&workgroups, 0, &[1, 1, 1, 0, 1, 1])?;
+        let push = rig.push(&[("result", Value::Range(memory.addresses()))])?;
         let record = |recorder: &mut Recorder<'_>| {
             recorder.fill(memory.range(), 0);
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
             if is_command_bug {
-                return record_base(recorder, &pipeline, memory.range(), workgroups.range(), is_avoided);
+                return record_base(recorder, &rig, &push, workgroups.range(), is_avoided);
             }
-            recorder.dispatch(&pipeline, &Push { result: memory.range().addresses() }, 1)
+            rig.dispatch(recorder, &push, 0)
         };
         // SAFETY: the memory and the pipeline live until `submit` has waited.
         unsafe { gpu.submit(record) }?;
@@ -151,12 +116,11 @@ mod reproducers {
     /// Dispatches the kernel with base row 1, where the kernel writes nothing, and then indirectly in row 0.
     fn record_base(
         recorder: &mut Recorder<'_>,
-        pipeline: &Pipeline,
-        memory: BufferRange,
+        rig: &Rig<'_>,
+        push: &Push,
         workgroups: BufferRange,
         is_avoided: bool,
     ) -> subsweep::Result<()> {
-        let push = Push { result: memory.addresses() };
         let commands = recorder.command_buffer();
         let raw = recorder.device().raw();
         let [one, none] = [0, 12].map(|offset| BufferRange {
@@ -166,7 +130,7 @@ mod reproducers {
             ..workgroups
         });
         // Binds the pipeline; zero workgroups.
-        recorder.dispatch_indirect(pipeline, &push, none)?;
+        recorder.dispatch_indirect(&rig.pipeline, push, none)?;
         recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
         // SAFETY: the pipeline is of the headless device, whose pipelines take a base; the recorder has begun.
         unsafe {
@@ -175,6 +139,6 @@ mod reproducers {
                 raw.cmd_dispatch(commands, 0, 1, 1);
             }
         }
-        recorder.dispatch_indirect(pipeline, &push, one)
+        recorder.dispatch_indirect(&rig.pipeline, push, one)
     }
 }

@@ -17,6 +17,8 @@ mod difference;
 mod dispatched;
 mod embedding;
 mod faults;
+#[cfg(feature = "compile-shaders")]
+mod fixtures;
 mod forms;
 #[cfg(feature = "compile-shaders")]
 mod functions;

@@ -22,40 +22,11 @@ const NAME: &str = "canary: a missing barrier in a kernel is reported as a race"
 #[cfg(feature = "compile-shaders")]
 mod canary {
     use libtest_mimic::Failed;
-    use subsweep::device::{AddressRange, Pipeline, PipelineOptions, PushBlock, PushConstants, Recorder};
     use subsweep::headless::Gpu;
-    use subsweep::kernels::{Family, Kernel, KernelAccess, PushConstant, SpecConstant};
 
     use crate::cases::expect_no_findings;
-    use subsweep::kernels::fixture;
-
-    // SAFETY: the build has compiled it for Vulkan 1.2, and it has these constants.
-    static RACE: Kernel = unsafe {
-        Kernel::new(
-            "fixtures/race",
-            fixture("race"),
-            &[PushConstant { name: "result", offset: 0, size: 8, access: Some(KernelAccess::WRITE) }],
-            &[
-                SpecConstant { name: "IS_ORDERED", id: 1, default: 0 },
-                SpecConstant { name: "SHARED_WORDS", id: 2, default: 64 },
-            ],
-        )
-    };
-
-    static MODULES: [&Kernel; 1] = [&RACE];
-
-    struct Push(AddressRange);
-
-    // SAFETY: the kernel has this one pointer.
-    unsafe impl PushConstants for Push {
-        const FAMILIES: &'static [&'static Family] = &[&Family::new(&MODULES)];
-
-        fn block(&self) -> PushBlock {
-            let mut block = PushBlock::default();
-            block.push(self.0);
-            block
-        }
-    }
+    use crate::fixtures::RACE;
+    use crate::passes::rig::{Rig, Value};
 
     pub fn missing_barrier(gpu: &Gpu) -> Result<(), Failed> {
         let is_race = |message: &String| message.starts_with("SharedMemoryDataRace");
@@ -75,17 +46,9 @@ mod canary {
 
     fn run(gpu: &Gpu, is_ordered: bool) -> Result<(), Failed> {
         let shared_words = gpu.capabilities().shared_memory_size / 4;
-        let options = PipelineOptions {
-            workgroup_size: 64,
-            constants: &[("IS_ORDERED", is_ordered.into()), ("SHARED_WORDS", shared_words)],
-            subgroup_size: None,
-        };
-        let pipeline = Pipeline::new(gpu.device(), &RACE, options)?;
+        let constants = [("IS_ORDERED", is_ordered.into()), ("SHARED_WORDS", shared_words)];
+        let rig = Rig::new(gpu, &RACE, 64, &constants)?;
         let memory = gpu.allocate_apart(64 * 4)?;
-        let push = Push(memory.range().addresses());
-        let record = |recorder: &mut Recorder<'_>| recorder.dispatch(&pipeline, &push, 1);
-        // SAFETY: the memory and the pipeline live until `submit` has waited.
-        unsafe { gpu.submit(record) }?;
-        Ok(())
+        rig.run(&[("result", Value::Range(memory.addresses()))], 0)
     }
 }

@@ -411,17 +411,33 @@ pub struct Push(PushBlock);
 
 // SAFETY: the block is laid out by the kernel's own table.
 unsafe impl PushConstants for Push {
-    const FAMILIES: &'static [&'static Family] = kernels::FAMILIES;
+    const FAMILIES: &'static [&'static Family] = &FAMILIES;
 
     fn block(&self) -> PushBlock {
         self.0
     }
 }
 
+#[cfg(feature = "compile-shaders")]
+const FIXTURES: &Family = &crate::fixtures::FAMILY;
+#[cfg(not(feature = "compile-shaders"))]
+const FIXTURES: &Family = &Family::new(&[]);
+
+/// The families of the library, and the fixtures.
+const FAMILIES: [&Family; kernels::FAMILIES.len() + 1] = {
+    let mut families = [FIXTURES; kernels::FAMILIES.len() + 1];
+    let mut index = 0;
+    while index < kernels::FAMILIES.len() {
+        families[index] = kernels::FAMILIES[index];
+        index += 1;
+    }
+    families
+};
+
 /// A kernel, specialized.
 pub struct Rig<'g> {
     gpu: &'g Gpu,
-    pipeline: Pipeline,
+    pub pipeline: Pipeline,
 }
 
 impl<'g> Rig<'g> {
