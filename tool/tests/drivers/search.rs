@@ -39,7 +39,6 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("rows of slices are searched by themselves", rows),
         trial("mismatched ranges are refused", refusals),
         trial("slices of every type are searched", slices),
-        trial("any counts on the device give positions, also 0", counts),
         trial("an array that is not sorted gives positions in range", unsorted),
     ]
 }
@@ -228,36 +227,6 @@ fn rows(gpu: &Gpu) -> Result<(), Failed> {
         let buffers = SearchBuffers::new(sorted.range(), needles.range(), positions.range());
         run(gpu, &plan, &buffers, (sorted_count, 6))?;
         compare(&format!("{sorted_count} keys"), "positions", &positions, &expected)?;
-    }
-    Ok(())
-}
-
-/// Indirect counts from 0 to more than their maximum.
-fn counts(gpu: &Gpu) -> Result<(), Failed> {
-    let plan = SearchPlan::new(gpu.device(), SearchConfig::lower_bound(ElementType::U32).indirect_count())?;
-    let max = 5000;
-    let mut input = random(3, max as usize);
-    input.sort_unstable();
-    let needles = random(4, max as usize);
-    let sorted_memory = Memory::with_words(gpu, &input, Alignment::Words)?;
-    let needle_memory = Memory::with_words(gpu, &needles, Alignment::Words)?;
-    let scratch = gpu.allocate(plan.scratch_requirements((max.into(), max.into())).size)?;
-    let stored = [0, 1, 4999, max, u32::MAX];
-    for (sorted_stored, needles_stored) in
-        stored.into_iter().zip(stored.into_iter().rev()).chain([(0, 3), (max, 0)])
-    {
-        let count_memory = Memory::with_words(gpu, &[sorted_stored, needles_stored], Alignment::Words)?;
-        let positions = Memory::poisoned(gpu, max as usize, Alignment::Words)?;
-        let at = |index: u64| Count::Indirect { address: count_memory.range().address + 4 * index, max };
-        let buffers = SearchBuffers::new(sorted_memory.range(), needle_memory.range(), positions.range());
-        let buffers = buffers.scratch(scratch.range());
-        run(gpu, &plan, &buffers, (at(0), at(1)))?;
-        let [sorted_count, needle_count] =
-            [sorted_stored, needles_stored].map(|count| count.min(max) as usize);
-        let sorted = &input[..sorted_count];
-        let mut expected = SearchCase::positions(plan.config(), sorted, &needles[..needle_count]);
-        expected.resize(max as usize, super::passes::rig::POISON);
-        compare(&format!("{sorted_stored}, {needles_stored}"), "positions", &positions, &expected)?;
     }
     Ok(())
 }
