@@ -20,7 +20,7 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, WHOLE, cold, warm};
 use super::passes::Check;
 use super::passes::rig::{
-    Alignment, Memory, Rig, Selection, Value, compare, key_words, random, sizes, small_workgroup,
+    Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, random, sizes, small_workgroup,
 };
 use super::primitive::{Primitive, outcome, run};
 use super::refused::{Refused, assert_unsupported};
@@ -268,49 +268,58 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// One recording of each kind, for counts from 0 to more than its maximum.
 fn counts(gpu: &Gpu) -> Result<(), Failed> {
-    let max = 5000;
     let shape = StructureShape::Across;
     let (fields, words) = (shape.fields(), shape.words());
-    let input: Vec<_> = random(9, max * words).into_iter().map(|word| word % 5).collect();
-    let key = Key::fields(fields.iter().copied());
-    let size = 4 * words as u32;
-    let in_place = StructureSortConfig::structures(size, key).indirect_count();
-    let argsort = StructureSortConfig::argsort(size, key).indirect_count();
+    let input: Vec<_> = random(9, 5000 * words).into_iter().map(|word| word % 5).collect();
+    let rows: Vec<&[u8]> = bytemuck::cast_slice(&input).chunks_exact(4 * words).collect();
+    let (size, key) = (4 * words as u32, Key::fields(fields.iter().copied()));
+    let in_place = StructureSortConfig::structures(size, key);
+    let configs = [in_place, in_place.out_of_place(), StructureSortConfig::argsort(size, key)];
+    let order = |count: usize| StructureSortCase::sorted(&fields, &rows[..count]);
+    sorts_of_counts(gpu, configs, (&input, words), AddressRange::NONE, order)
+}
+
+/// Sorts in place, out of place, and of indices, with counts on the device from 0 to more than the maximum, which is all
+/// structures of `input`, of so many words each. `order` gives the sorted indices of the first ones.
+pub fn sorts_of_counts(
+    gpu: &Gpu,
+    configs: [StructureSortConfig; 3],
+    (input, words): (&[u32], usize),
+    functions_data: AddressRange,
+    order: impl Fn(usize) -> Vec<u32>,
+) -> Result<(), Failed> {
+    let max = input.len() / words;
     let small = StructureSortPolicy::tiled(small_workgroup(gpu), 2);
-    for config in [in_place, in_place.out_of_place(), argsort].map(|config| config.policy(small)) {
-        let plan = StructureSortPlan::new(gpu.device(), config)?;
+    for (kind, config) in configs.into_iter().enumerate() {
+        let plan = StructureSortPlan::new(gpu.device(), config.indirect_count().policy(small))?;
         let scratch = gpu.allocate(plan.scratch_requirements(max as u64).size)?;
-        for stored in [0, 1, 2, 777, max, max + 1] {
+        for stored in [0, 1, 2, 77, 777, max, max + 1] {
             let count = stored.min(max);
-            let rows: Vec<&[u8]> = bytemuck::cast_slice(&input).chunks_exact(4 * words).take(count).collect();
-            let order = StructureSortCase::sorted(&fields, &rows);
-            let mut sorted: Vec<u32> =
-                order.iter().flat_map(|&index| &input[index as usize * words..][..words]).copied().collect();
+            let order = order(count);
+            let sorted = order.iter().flat_map(|&index| &input[index as usize * words..][..words]);
+            let sorted: Vec<u32> = sorted.copied().collect();
+            let (after, mut expected) = match kind {
+                0 => ([&sorted, &input[count * words..]].concat(), Vec::new()),
+                1 => (input.to_vec(), sorted),
+                _ => (input.to_vec(), order),
+            };
+            expected.resize(max * [0, words, 1][kind], POISON);
             let counted = Memory::with_words(gpu, &[stored as u32], Alignment::Words)?;
-            let structures = Memory::with_words(gpu, &input, Alignment::Words)?;
-            let is_in_place = config == in_place.policy(small);
-            let expected = if config.is_argsort() { &order } else { &sorted };
+            let structures = Memory::with_words(gpu, input, Alignment::Words)?;
             let result = Memory::poisoned(gpu, expected.len(), Alignment::Words)?;
-            let result_size = (max * if config.is_argsort() { 4 } else { 4 * words }) as u64;
-            let whole = AddressRange::new(result.range().address, result_size);
             let buffers = StructureSortBuffers::new(structures.range(), scratch.range());
-            let buffers = match (config.is_argsort(), is_in_place) {
-                (true, _) => buffers.indices(whole),
-                (false, false) => buffers.sorted(whole),
-                (false, true) => buffers,
+            let buffers = buffers.functions_data(functions_data);
+            let buffers = match kind {
+                0 => buffers,
+                1 => buffers.sorted(result.range()),
+                _ => buffers.indices(result.range()),
             };
             let indirect = Count::Indirect { address: counted.range().address, max: max as u32 };
             run(gpu, &plan, &buffers, indirect)?;
             let case = format!("{config:?}, {stored}");
-            if is_in_place {
-                sorted.extend_from_slice(&input[count * words..]);
-                compare(&case, "structures", &structures, &sorted)?;
-            } else {
-                compare(&case, "result", &result, expected)?;
-                compare(&case, "structures", &structures, &input)?;
-            }
+            compare(&case, "structures", &structures, &after)?;
+            compare(&case, "result", &result, &expected)?;
         }
     }
     Ok(())

@@ -8,11 +8,11 @@ use subsweep::headless::Gpu;
 use subsweep::kernels::fixture;
 use subsweep::merge::{MergeConfig, MergePolicy};
 use subsweep::search::{SearchConfig, SearchPolicy};
-use subsweep::sort::{StructureSortBuffers, StructureSortConfig, StructureSortPlan, StructureSortPolicy};
-use subsweep::{Count, Error, FunctionModule, Functions};
+use subsweep::sort::{StructureSortConfig, StructureSortPolicy};
+use subsweep::{Error, FunctionModule, Functions};
 
-use super::super::passes::rig::{Alignment, Memory, compare, random, small_workgroup};
-use super::super::primitive::run;
+use super::super::passes::rig::{Alignment, Memory, random, small_workgroup};
+use super::super::structures::sorts_of_counts;
 use super::trial;
 
 /// A comparison, in all kernels that call it.
@@ -210,48 +210,18 @@ fn merge_sorts(gpu: &Gpu) -> Result<(), Failed> {
     Ok(())
 }
 
-/// One recording of each kind, for counts from 0 to more than its maximum.
 fn merge_sorts_of_counts(gpu: &Gpu) -> Result<(), Failed> {
     let less = by_score_and_name();
-    let max = 1000;
-    let given = records(9, max);
-    let data = Memory::with_words(gpu, &[0], Alignment::Words)?;
+    let given = records(9, 1000);
     let in_place = StructureSortConfig::custom(less);
-    for (kind, config) in
-        [in_place, in_place.out_of_place(), StructureSortConfig::custom_argsort(less)].into_iter().enumerate()
-    {
-        let small = StructureSortPolicy::tiled(small_workgroup(gpu), 2);
-        let plan = StructureSortPlan::new(gpu.device(), config.indirect_count().policy(small))?;
-        let scratch = gpu.allocate(plan.scratch_requirements(max as u64).size)?;
-        for stored in [0, 1, 2, 77, 513, max, max + 1] {
-            let count = stored.min(max);
-            let mut sorted = given[..count].to_vec();
-            sorted.sort_by(|a, b| compare_records(a, b, false));
-            let indices: Vec<u32> = sorted.iter().map(|record| record[6]).collect();
-            let counted = Memory::with_words(gpu, &[stored as u32], Alignment::Words)?;
-            let structures = Memory::with_words(gpu, given.as_flattened(), Alignment::Words)?;
-            let result = Memory::poisoned(gpu, max * [0, 7, 1][kind], Alignment::Words)?;
-            let buffers = StructureSortBuffers::new(structures.range(), scratch.range());
-            let buffers = buffers.functions_data(data.range());
-            let buffers = match kind {
-                0 => buffers,
-                1 => buffers.sorted(result.range()),
-                _ => buffers.indices(result.range()),
-            };
-            let indirect = Count::Indirect { address: counted.range().address, max: max as u32 };
-            run(gpu, &plan, &buffers, indirect)?;
-            let (memory, expected) = match kind {
-                0 => (&structures, [sorted.as_slice(), &given[count..]].concat().concat()),
-                1 => (&result, sorted.concat()),
-                _ => (&result, indices),
-            };
-            assert_eq!(memory.read()?[..expected.len()], expected, "{config:?}, {stored}");
-            if kind > 0 {
-                compare(&format!("{config:?}, {stored}"), "structures", &structures, given.as_flattened())?;
-            }
-        }
-    }
-    Ok(())
+    let configs = [in_place, in_place.out_of_place(), StructureSortConfig::custom_argsort(less)];
+    let data = Memory::with_words(gpu, &[0], Alignment::Words)?;
+    let order = |count: usize| {
+        let mut sorted = given[..count].to_vec();
+        sorted.sort_by(|a, b| compare_records(a, b, false));
+        sorted.iter().map(|record| record[6]).collect()
+    };
+    sorts_of_counts(gpu, configs, (given.as_flattened(), 7), data.range(), order)
 }
 
 /// The largest elements, through every kernel that compares.
