@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use subsweep::device::AddressRange;
 use subsweep::headless::{Gpu, GpuBuffer};
 use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{
-    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SegmentedSortPolicy, SortBuffers,
-    SortConfig, ValueSize,
+    SegmentedSortBuffers, SegmentedSortConfig, SegmentedSortPlan, SortBuffers, SortConfig, ValueSize,
 };
 use subsweep::{Count, ElementType};
 
 use super::cases::clean_trials;
-use super::passes::rig::{Alignment, Memory, POISON, random};
+use super::passes::rig::{Alignment, Memory, POISON, compare, random};
 use super::primitive::run;
-use super::refused::assert_unsupported;
+use super::refused::Refused;
+use super::segmented::small_policy;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = clean_trials(gpu, "counts");
@@ -63,23 +62,12 @@ fn chained(gpu: &Gpu) -> Result<(), Failed> {
                 let destination = Memory::poisoned(gpu, input.len(), Alignment::Quads)?;
                 let buffers = ScanBuffers::new(source.range(), destination.range(), scratch.range());
                 run(gpu, &plan, &buffers, count)?;
-                let got = destination.read()?;
-                if let Some(i) = (0..expected.len()).find(|&i| got[i] != expected[i]) {
-                    let case =
-                        format!("{count:?} of value {stored} of {max}, {policy}, reverse: {is_reverse}");
-                    return Err(format!("{case}: [{i}] is {:#x}, not {:#x}", got[i], expected[i]).into());
-                }
+                let case = format!("{count:?} of value {stored} of {max}, {policy}, reverse: {is_reverse}");
+                compare(&case, "destination", &destination, &expected)?;
             }
         }
     }
     Ok(())
-}
-
-/// Small tiles, so that few keys form segments of every size class.
-fn small_policy(gpu: &Gpu) -> SegmentedSortPolicy {
-    use subsweep_tool::harness::{SegmentMix, SegmentedSortCase};
-    let case = SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw);
-    SegmentedSortCase { has_small_tiles: true, ..case }.policy(gpu.capabilities())
 }
 
 fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
@@ -132,19 +120,13 @@ fn segmented_sort(gpu: &Gpu) -> Result<(), Failed> {
 
 fn segmented_refusals(gpu: &Gpu) -> Result<(), Failed> {
     let keys = SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).policy(small_policy(gpu));
-    let (memory, scratch) = (gpu.allocate(1024)?, gpu.allocate(1 << 16)?);
-    let at = |offset, size| AddressRange::new(memory.range().address + offset, size);
-    let on_device = |offset| Count::Indirect { address: memory.range().address + offset, max: 10 };
-    let refused = |config: SegmentedSortConfig, count: Count, segment_count: Count| {
-        let plan = SegmentedSortPlan::new(gpu.device(), config)?;
-        let buffers = SegmentedSortBuffers::new(SortBuffers::new(at(0, 40), scratch.range()), at(400, 40));
-        run(gpu, &plan, &buffers, (count, segment_count))
-    };
+    let refused = Refused::new(gpu)?;
+    let [elements, segments] = [800, 804].map(|offset| refused.count(offset, 10));
+    let sort = SortBuffers::new(refused.at(0, 40), refused.scratch(1024, 1 << 16));
+    let buffers = SegmentedSortBuffers::new(sort, refused.at(400, 40));
     let ten = Count::Direct(10);
-    for (count, segment_count) in
-        [(on_device(800), ten), (ten, on_device(800)), (on_device(800), on_device(804))]
-    {
-        assert_unsupported(refused(keys, count, segment_count), "indirect_count");
+    for counts in [(elements, ten), (ten, elements), (elements, segments)] {
+        refused.expect_direct_only(keys, buffers, counts);
     }
     Ok(())
 }

@@ -12,10 +12,11 @@ use subsweep::sort::{
     SegmentedSortBuffers, SegmentedSortConfig, SortAlgorithm, SortBuffers, SortConfig, SortPolicy, ValueSize,
 };
 use subsweep::{Count, ElementType, Error};
-use subsweep_tool::harness::{PolicyName, SegmentMix, SegmentedSortCase, SortCase};
+use subsweep_tool::harness::{PolicyName, SortCase};
 
 use super::cases::clean_trial;
 use super::passes::rig::{POISON, random};
+use super::segmented::small_policy;
 
 pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
     let trial = |form: Form| {
@@ -178,9 +179,7 @@ fn segmented_sorts(gpu: &Gpu, form: Form) -> Result<(), Failed> {
     let keys = SortConfig::keys(ElementType::U32);
     let pairs = SortConfig::pairs(ElementType::U32, ValueSize::B8).descending();
     let wide = SortConfig::pairs(ElementType::U32, ValueSize::of::<[u32; 3]>()).descending();
-    let policy =
-        SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries) };
-    let policy = policy.policy(gpu.capabilities());
+    let policy = small_policy(gpu);
     let [.., largest] = policy.workgroups.map(|shape| shape.tile_items());
     let begins = [3, 4, 4, 40, 40 + largest / 2, 40 + 2 * largest, 40 + 6 * largest, 41 + 6 * largest];
     let count = 60 + 6 * largest;

@@ -133,6 +133,18 @@ fn compose(a: [u32; 6], b: [u32; 6]) -> [u32; 6] {
     [x, y, z, w, translation(0), translation(1)]
 }
 
+/// Fails at the first element that is not the expected one.
+fn expect<const N: usize>(case: &str, got: &[u32], expected: &[[u32; N]]) -> Result<(), Failed> {
+    let (got, count) = (got.as_chunks::<N>().0, expected.len());
+    match (0..count).find(|&i| got.get(i) != Some(&expected[i])) {
+        None => Ok(()),
+        Some(i) => {
+            let (got, expected) = (got.get(i), expected[i]);
+            Err(format!("{case}: [{i}] of {count} is {got:?}, not {expected:?}").into())
+        }
+    }
+}
+
 /// Compares inclusive and exclusive scans, by the default policy and over several levels of small tiles, with a loop.
 fn scans<const N: usize>(
     gpu: &Gpu,
@@ -160,13 +172,7 @@ fn scans<const N: usize>(
                 }
                 let mut values = elements.into_flattened();
                 gpu.scan(config.policy(policy), &mut values)?;
-                let (got, _) = values.as_chunks::<N>();
-                if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
-                    let (got, expected) = (got[i], expected[i]);
-                    return Err(
-                        format!("{kind:?}, {policy}: [{i}] of {count} is {got:?}, not {expected:?}").into()
-                    );
-                }
+                expect(&format!("{kind:?}, {policy}"), &values, &expected)?;
             }
         }
     }
@@ -222,14 +228,7 @@ fn segments<const N: usize>(
             let segments = if of_rows { &[][..] } else { &starts };
             let inputs = ScanInputs { initial: Some(&initial), segments };
             gpu.scan_with(if of_rows { rows } else { config }, &mut values, inputs)?;
-            let (got, _) = values.as_chunks::<N>();
-            if let Some(i) = (0..count).find(|&i| got[i] != expected[i]) {
-                let (got, expected) = (got[i], expected[i]);
-                return Err(format!(
-                    "{kind:?}, reverse: {is_reverse}: [{i}] of {count} is {got:?}, not {expected:?}"
-                )
-                .into());
-            }
+            expect(&format!("{kind:?}, reverse: {is_reverse}"), &values, &expected)?;
         }
     }
     Ok(())
@@ -353,11 +352,7 @@ fn scans_of_lines(gpu: &Gpu) -> Result<(), Failed> {
                 // SAFETY: the two words that the functions read.
                 let got =
                     unsafe { gpu.scan_computed(config, &words, inputs, bytemuck::cast_slice(&LINE_DATA)) }?;
-                let (got, _) = got.as_chunks::<3>();
-                if let Some(i) = (0..count).find(|&i| got.get(i) != Some(&expected[i])) {
-                    let (got, expected) = (got.get(i), expected[i]);
-                    return Err(format!("{config:?}: [{i}] of {count} is {got:?}, not {expected:?}").into());
-                }
+                expect(&format!("{config:?}"), &got, &expected)?;
             }
         }
     }

@@ -19,7 +19,7 @@ use super::passes::rig::{
     Alignment, Memory, POISON, Rig, Selection, Value, compare, key_words, numbers_stored, random, sizes,
     small_workgroup, stored, type_of_keys,
 };
-use super::primitive::{Primitive, outcome, run};
+use super::primitive::{Primitive, bits, outcome, run};
 use super::refused::Refused;
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -180,7 +180,6 @@ fn merge(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result<(),
 
 fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let keys = MergeConfig::keys;
-    let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
     let (a, b) = ([-f32::NAN, -1.0, -0.0, 2.0, f32::INFINITY], [f32::NEG_INFINITY, 0.0, 2.0, f32::NAN]);
     let expected = [-f32::NAN, f32::NEG_INFINITY, -1.0, -0.0, 0.0, 2.0, 2.0, f32::INFINITY, f32::NAN];
     assert_eq!(bits(&gpu.merge(keys(ElementType::F32), &a, &b)?), bits(&expected));

@@ -49,3 +49,8 @@ where
 pub fn bytes(words: &[u32]) -> &[u8] {
     bytemuck::cast_slice(words)
 }
+
+/// The bits of floats, which distinguish zeros and NaNs.
+pub fn bits(floats: &[f32]) -> &[u32] {
+    bytemuck::cast_slice(floats)
+}

@@ -15,7 +15,7 @@ use super::cases::clean_trials;
 use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, SPLIT, WHOLE, cold, warm};
 use super::passes;
-use super::primitive::{Primitive, outcome};
+use super::primitive::{Primitive, bits, outcome};
 use super::refused::{Refused, assert_unsupported};
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -128,7 +128,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     // The sum of -0 is 0, as in numpy, of full tiles and of others.
     for count in [1, 5, 4096] {
         let zero = gpu.reduce(sum(ElementType::F32), &vec![-0.0f32; count])?;
-        assert_eq!(zero.map_bits(), [0], "{count}");
+        assert_eq!(bits(&zero), [0], "{count}");
     }
     let of_segments = sum(ElementType::U32).runs(ReduceRuns::Offsets);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
@@ -210,7 +210,7 @@ fn empty(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.reduce::<u32>(of(ScanOperator::Add, ElementType::U32), &[])?, [0; 3]);
     assert_eq!(gpu.reduce::<f32>(of(ScanOperator::Min, ElementType::F32), &[])?, [f32::INFINITY; 3]);
     let zero = gpu.reduce::<f32>(of(ScanOperator::Add, ElementType::F32), &[])?;
-    assert_eq!(zero.map_bits(), [0; 3]);
+    assert_eq!(bits(&zero), [0; 3]);
     assert_eq!(
         gpu.reduce_to_index::<i64>(ReduceConfig::argmin(ElementType::I64).columns(2), &[])?,
         [u32::MAX; 2]
@@ -219,17 +219,6 @@ fn empty(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.reduce_segments::<u32>(sum.runs(ReduceRuns::Offsets), &[], &[0, 0])?, [0, 0]);
     assert_eq!(gpu.reduce_by_key::<u32, u32>(sum.runs(ReduceRuns::Keys32), &[], &[])?, (vec![], vec![]));
     Ok(())
-}
-
-/// The bits of floats.
-trait Bits {
-    fn map_bits(&self) -> Vec<u32>;
-}
-
-impl Bits for Vec<f32> {
-    fn map_bits(&self) -> Vec<u32> {
-        self.iter().map(|value| value.to_bits()).collect()
-    }
 }
 
 fn refusals(gpu: &Gpu) -> Result<(), Failed> {

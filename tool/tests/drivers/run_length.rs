@@ -14,7 +14,7 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes;
 use super::passes::rig::{Alignment, Memory, compare};
-use super::primitive::{Primitive, outcome, run};
+use super::primitive::{Primitive, bits, outcome, run};
 use super::refused::{Refused, assert_unsupported};
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -100,7 +100,6 @@ fn encoded_slices(gpu: &Gpu, algorithm: RunLengthAlgorithm) -> Result<(), Failed
     let floats = [0.0f32, -0.0, f32::NAN, -f32::NAN, 1.0, 0.0, 2.5, 2.5, 2.5];
     let runs = gpu.run_length_encode(by(encode.offsets()), &floats)?;
     assert_eq!((&runs.counts[..], &runs.offsets[..]), (&[2, 2, 1, 1, 3][..], &[0, 2, 4, 5, 6][..]));
-    let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
     assert_eq!(runs.values::<u32>()?, bits(&[0.0, f32::NAN, 1.0, 0.0, 2.5]));
     let runs = gpu.run_length_encode(by(encode.non_trivial()), &floats)?;
     assert_eq!((&runs.counts[..], &runs.offsets[..]), (&[2, 2, 3][..], &[0, 2, 6][..]));

@@ -96,9 +96,13 @@ fn sorting(opened: &Opened) -> Result<subsweep::Result<()>, Failed> {
 }
 
 fn config(gpu: &Gpu) -> SegmentedSortConfig {
-    let whole = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
-    let small = SegmentedSortCase { has_small_tiles: true, ..whole };
-    small.config().policy(small.policy(gpu.capabilities()))
+    SegmentedSortConfig::new(SortConfig::keys(ElementType::U32)).policy(small_policy(gpu))
+}
+
+/// Small tiles, so that few keys form segments of every size class. Large ones take long to compile.
+pub fn small_policy(gpu: &Gpu) -> SegmentedSortPolicy {
+    let case = SegmentedSortCase::keys_of_u32(SegmentMix::Whole);
+    SegmentedSortCase { has_small_tiles: true, ..case }.policy(gpu.capabilities())
 }
 
 const BEGINS: [u32; 8] = [2, 2, 7, 40, 300, 5_000, 5_001, 6_000];
@@ -120,10 +124,8 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let indices = permutation(&keys, |a, b| b.cmp(a));
     let sorted: Vec<_> = indices.iter().map(|&index| keys[index as usize]).collect();
 
-    // Large tiles take long to compile.
-    let small = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
-    let small = SegmentedSortCase { has_small_tiles: true, ..small }.policy(gpu.capabilities());
-    let small = |sort: SortConfig| SegmentedSortConfig::new(sort.descending()).policy(small);
+    let policy = small_policy(gpu);
+    let small = |sort: SortConfig| SegmentedSortConfig::new(sort.descending()).policy(policy);
     let mut got = keys.clone();
     gpu.segmented_sort(small(SortConfig::keys(ElementType::I64)), &mut got, &BEGINS)?;
     assert!(got == sorted);
@@ -166,8 +168,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
 
 /// Rows of each size class, by the indices in them.
 fn rows(gpu: &Gpu) -> Result<(), Failed> {
-    let small = SegmentedSortCase::keys_of_u32(SegmentMix::Boundaries);
-    let policy = SegmentedSortCase { has_small_tiles: true, ..small }.policy(gpu.capabilities());
+    let policy = small_policy(gpu);
     let [short, _, large] = policy.max_extents();
     for length in [1, short, short + 1, large, 3 * large] {
         let keys: Vec<f32> =
@@ -266,10 +267,8 @@ fn refused_buffers(gpu: &Gpu) -> Result<(), Failed> {
 /// Segments that descend, overlap or begin anywhere may lose keys, but write no other memory, and every key and value
 /// comes from the input.
 fn in_any_order(gpu: &Gpu) -> Result<(), Failed> {
-    let small =
-        SegmentedSortCase { has_small_tiles: true, ..SegmentedSortCase::keys_of_u32(SegmentMix::PowerLaw) };
     let config = SortConfig::pairs(ElementType::U32, ValueSize::B4);
-    let config = SegmentedSortConfig::new(config).policy(small.policy(gpu.capabilities()));
+    let config = SegmentedSortConfig::new(config).policy(small_policy(gpu));
     let plan = gpu.plan(config)?;
     let count = 20_000u32;
     let falling: Vec<u32> = (0..count).rev().step_by(3).collect();

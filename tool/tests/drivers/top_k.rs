@@ -15,7 +15,7 @@ use super::embedding::contract::{COUNT, Room, Subject};
 use super::faults::work::{Opened, SMALL, WHOLE, cold, warm};
 use super::passes;
 use super::passes::rig::{Alignment, Memory, compare, random, small_workgroup};
-use super::primitive::{Primitive, run};
+use super::primitive::{Primitive, bits, run};
 use super::refused::{Refused, assert_unsupported};
 
 pub const PRIMITIVE: Primitive = Primitive {
@@ -106,7 +106,6 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let floats = [1.5f32, -0.0, 0.0, f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-45];
     let (keys, indices) = gpu.top_k(of(ElementType::F32, 8, 8), &floats)?;
     assert_eq!(indices, [3, 4, 5, 0, 7, 1, 2, 6]);
-    let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
     assert_eq!(bits(&keys), bits(&[3, 4, 5, 0, 7, 1, 2, 6].map(|index: usize| floats[index])));
     let (_, indices) = gpu.top_k(TopKConfig::smallest(ElementType::F32, 8, 7).without_keys(), &floats)?;
     assert_eq!(indices, [6, 1, 2, 7, 0, 5, 3]);
