@@ -168,7 +168,7 @@ fn guards_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     let (source, destination) = (guarded(gpu, QUADS + 1)?, guarded(gpu, QUADS)?);
     copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS + 1), 1)?;
     let right = &random(QUADS + 1, QUADS * 4);
-    let report = report_of(&destination, right)?;
+    let report = report_of(compare("canary", "destination", &destination, right))?;
     assert!(
         report.starts_with(&format!("canary: destination[{}] of {} was written", QUADS * 4, QUADS * 4)),
         "{report}"
@@ -211,7 +211,7 @@ fn poison_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     for index in [0, QUADS * 4 - 4] {
         let mut expected = vec![POISON; QUADS * 4];
         expected[index] = right[index];
-        let report = report_of(&destination, &expected)?;
+        let report = report_of(compare("canary", "destination", &destination, &expected))?;
         assert!(
             report.starts_with(&format!("canary: destination[{index}] is {POISON:#010x}, not ")),
             "{report}"
@@ -230,15 +230,24 @@ fn word_of_a_pass(gpu: &Gpu) -> Result<(), Failed> {
     let right = random(QUADS, QUADS * 4);
     let mut wrong = right.clone();
     wrong[QUADS] ^= 1;
-    let (source, destination) = (guarded(gpu, QUADS)?, guarded(gpu, QUADS)?);
-    copy_rig(gpu)?.run(&copy(source.range(), destination.range(), QUADS), 1)?;
-    compare("canary", "destination", &destination, &right)?;
-    let report = report_of(&destination, &wrong)?;
+    let rig = copy_rig(gpu)?;
+    let check = |source: &[u32], destination: &[u32]| {
+        let values = [
+            ("source", Value::changed(&right, source).at(Alignment::Quads)),
+            ("destination", Value::output(destination).at(Alignment::Quads)),
+            ("word_count", Value::Number(4 * QUADS)),
+        ];
+        rig.check("canary", values, 1)
+    };
+    check(&right, &right)?;
     let [got, expected] = [right[QUADS], wrong[QUADS]];
-    assert_eq!(
-        report,
-        format!("canary: destination[{QUADS}] is {got:#010x}, not {expected:#010x}; 0 more differ")
-    );
+    for (name, checked) in [("source", check(&wrong, &right)), ("destination", check(&right, &wrong))] {
+        let report = report_of(checked)?;
+        assert_eq!(
+            report,
+            format!("canary: {name}[{QUADS}] is {got:#010x}, not {expected:#010x}; 0 more differ")
+        );
+    }
     Ok(())
 }
 
@@ -255,8 +264,8 @@ fn word_of_the_oracle(gpu: &Gpu) -> Result<(), Failed> {
 }
 
 /// The message of a comparison that must fail.
-fn report_of(memory: &Memory<'_>, expected: &[u32]) -> Result<String, Failed> {
-    match compare("canary", "destination", memory, expected) {
+fn report_of(compared: Result<(), Failed>) -> Result<String, Failed> {
+    match compared {
         Ok(()) => Err("no mismatch was reported".into()),
         Err(failed) => Ok(failed.message().unwrap_or_default().to_owned()),
     }
