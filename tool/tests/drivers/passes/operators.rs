@@ -40,7 +40,7 @@ impl Rows {
                 types!(1: Add u32, Max i32, Mul f32, Mul u32, Min u32, Max u32, And u32, Or u32, Xor u32,
                     Add i32, Mul i32, Min i32, And i32, Or i32, Xor i32, Add f32, Min f32, Max f32),
             ),
-            "packed" => (1, types!(1: Add u32, Max i32, Add f32, Min u32, Max f32, Add i32)),
+            "packed" => (1, types!(1: Add u32, Max i32, Add f32, Add i32, Min u32, Max f32)),
             "words32x2" => (1, types!(2: Xor u32, Min i32, Max f32, Mul f32, Add u32)),
             "words32x3" => (1, types!(3: Mul f32, Max f32, Min i32, Xor u32, Add u32)),
             "words32x4" => (1, types!(4: Min i32, Xor u32, Max f32, Mul f32, Add u32)),

@@ -283,7 +283,13 @@ pub fn tiles(gpu: &Gpu, kernel: &'static Kernel, selection: Selection) -> Result
     // Removes duplicates.
     let mut seen = HashSet::new();
     specializations.retain(|&specialization| seen.insert(specialization));
-    let first = selection.first(if Rows::is_network(variant) { 2 } else { 3 }, specializations.clone());
+    let count = match variant {
+        _ if Rows::is_network(variant) => 2,
+        // Results of 8 and of 16 bits are stored by quads.
+        "packed" => 4,
+        _ => 3,
+    };
+    let first = selection.first(count, specializations.clone());
     if selection != Selection::Full {
         // The operator alternates from one specialization to the next.
         return first
