@@ -8,7 +8,7 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::PolicyName;
 
 use crate::device::DeviceChoice;
-use crate::error::{CommandError, Exit};
+use crate::error::{CommandError, Exit, usage};
 use crate::files::{Job, Source, memory};
 use crate::policy::Algorithm;
 use crate::{Command, INVOCATION};
@@ -171,9 +171,7 @@ impl MemoryLimit {
     /// The refusal of a limit below what a command needs at least.
     pub fn refusal(&self, needed: u64, given: u64) -> CommandError {
         match self.size {
-            Some(_) => {
-                CommandError::usage(format!("--memory {given} is too little; give {needed} bytes or more"))
-            }
+            Some(_) => usage!("--memory {given} is too little; give {needed} bytes or more"),
             None => CommandError::with(
                 Exit::Failed,
                 format!(
@@ -234,7 +232,7 @@ pub fn float_order() -> impl TypedValueParser<Value = FloatOrder> {
 }
 
 /// The parser of one of `all`, by its `name`, which is also the name of its `value` in the help.
-fn one_of<T: Copy + Send + Sync + 'static, V: Into<PossibleValue>, const N: usize>(
+pub fn one_of<T: Copy + Send + Sync + 'static, V: Into<PossibleValue>, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
     value: impl Fn(T) -> V,

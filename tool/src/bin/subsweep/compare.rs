@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 use subsweep_tool::harness::page::{Titled, page, verdicts};
@@ -21,7 +21,7 @@ use subsweep_tool::harness::{
 use crate::args::{Common, parse_percent};
 use crate::command::{Need, Run};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::output::{print_text, to_json};
 use crate::files::{Compared, Job, Source, read_compared};
 use crate::reports::{Format, Reports};
@@ -93,10 +93,7 @@ impl Run for CompareArgs {
     fn run(&self, common: &Common) -> Result<()> {
         device::check_none("compare")?;
         if common.algorithm.is_some() || common.policy.is_some() {
-            return Err(CommandError::usage(
-                "compare takes reports as they are; leave --algorithm and --policy out",
-            )
-            .into());
+            bail!(usage!("compare takes reports as they are; leave --algorithm and --policy out"));
         }
         let sources: Vec<Source> = self.reports.iter().cloned().map(Source::from).collect();
         let job = sources.iter().fold(Job::default(), |job, source| job.input("REPORT", source)).checked()?;
@@ -111,10 +108,11 @@ impl Run for CompareArgs {
         match (&reports[..], &inspections[..]) {
             (_, []) => compare_reports(&reports, self, job),
             ([], _) => inspections::run(&inspections, self, job),
-            ([report, ..], [inspection, ..]) => Err(CommandError::usage(format!(
+            ([report, ..], [inspection, ..]) => Err(usage!(
                 "{} is a report and {} an inspection; compare like with like",
-                report.title, inspection.title
-            ))
+                report.title,
+                inspection.title
+            )
             .into()),
         }
     }
@@ -197,9 +195,7 @@ impl Named {
         let devices = report.devices.iter().filter(|device| is_one(device));
         let sections: Vec<_> = devices.map(|device| Section { title, report, device }).collect();
         if sections.is_empty() {
-            return Err(CommandError::usage(format!(
-                "{title}: has no measurements; name a report that bench wrote"
-            )));
+            return Err(usage!("{title}: has no measurements; name a report that bench wrote"));
         }
         Ok(sections)
     }
@@ -231,9 +227,7 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
         let rest = sections.into_iter().filter(|section| !std::ptr::eq(section.device, first.device));
         pairs.extend(rest.map(|new| [first, new]));
         if pairs.is_empty() {
-            return Err(CommandError::usage(
-                "there is one report of one device; name another report to compare it with",
-            ));
+            return Err(usage!("there is one report of one device; name another report to compare it with"));
         }
     }
     for new in others {
@@ -252,9 +246,7 @@ fn compare(reports: &[Named], tolerance: f64) -> Result<(Vec<Comparison>, Vec<Un
         pairs.into_iter().map(|[base, new]| Comparison::new(base, new, tolerance)).collect();
     let is_empty = |one: &Comparison| one.cases.is_empty() && one.wrong_in_new.is_empty();
     if comparisons.iter().all(is_empty) {
-        return Err(CommandError::usage(
-            "the reports have no case in common; measure both with the same options",
-        ));
+        return Err(usage!("the reports have no case in common; measure both with the same options"));
     }
     Ok((comparisons, unpaired))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use subsweep::device::DeviceIdentity;
 use subsweep::headless::{Candidate, DeviceSelector, Gpu, Instance, Prepared};
 use subsweep_tool::harness::Description;
@@ -12,7 +12,7 @@ use subsweep_tool::harness::gpus::CompileOnlyGpu;
 
 use crate::args::Common;
 use crate::cache::CachedGpu;
-use crate::error::{CommandError, Exit};
+use crate::error::{CommandError, Exit, usage};
 use crate::files::{self, Job, memory};
 use crate::{gpus, terminal, tested};
 
@@ -110,7 +110,7 @@ fn is_option_given() -> bool {
 /// Refuses `--device ''`, which a script with an unset variable passes. An empty `SUBSWEEP_DEVICE` is no choice.
 pub fn check_not_empty(choice: &DeviceChoice) -> Result<(), CommandError> {
     if *choice == DeviceChoice::Unset && is_option_given() {
-        return Err(CommandError::usage(format!("--device is empty: {BLANK}")));
+        return Err(usage!("--device is empty: {BLANK}"));
     }
     Ok(())
 }
@@ -129,7 +129,7 @@ pub struct Numbered {
 /// Refuses `--device` for a command without a device. `SUBSWEEP_DEVICE` is ignored, as it serves other commands.
 pub fn check_none(command: &str) -> Result<(), CommandError> {
     if is_option_given() {
-        return Err(CommandError::usage(format!("{command} opens no device; leave --device out")));
+        return Err(usage!("{command} opens no device; leave --device out"));
     }
     Ok(())
 }
@@ -171,10 +171,7 @@ pub fn check_one(choice: &DeviceChoice, command: &str) -> Result<(), CommandErro
     if *choice != DeviceChoice::All {
         return Ok(());
     }
-    Err(CommandError::usage(format!(
-        "{command} runs on one device, and {} says all; name one",
-        choice_origin()
-    )))
+    Err(usage!("{command} runs on one device, and {} says all; name one", choice_origin()))
 }
 
 /// An instance without layers.
@@ -249,8 +246,7 @@ pub fn choose_one(common: &Common, command: &str) -> Result<Numbered> {
     let mut devices = choose(&instance()?, &common.device)?;
     if devices.len() > 1 {
         let origin = choice_origin();
-        let text = format!("{command} runs on one device, and {origin} lists several; name one");
-        return Err(CommandError::usage(text).into());
+        bail!(usage!("{command} runs on one device, and {origin} lists several; name one"));
     }
     Ok(devices.swap_remove(0))
 }

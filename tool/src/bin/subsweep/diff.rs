@@ -9,7 +9,7 @@ use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{self, Source};
 use crate::policy;
 
@@ -93,18 +93,18 @@ impl DiffArgs {
     ) -> Result<DifferenceConfig, CommandError> {
         let (columns, max) = (shape.columns(), DifferenceConfig::MAX_COLUMNS);
         if columns > max as usize {
-            return Err(CommandError::usage(format!(
+            return Err(usage!(
                 "{source}: has {columns} columns, and up to {max} are subtracted; save parts of them"
-            )));
+            ));
         }
         let config = DifferenceConfig::new(element).columns(columns as u32);
         let config = if self.keep_first { config.keeps_first() } else { config };
         match (self.axis, shape.is_flat(), columns) {
             (0, ..) => Ok(config),
-            (_, true, _) => Err(CommandError::usage(format!("{source}: has one axis; leave out --axis 1"))),
-            (_, false, 1) if !self.keep_first => Err(CommandError::usage(format!(
-                "{source}: has one column, and --axis 1 leaves none; leave it out"
-            ))),
+            (_, true, _) => Err(usage!("{source}: has one axis; leave out --axis 1")),
+            (_, false, 1) if !self.keep_first => {
+                Err(usage!("{source}: has one column, and --axis 1 leaves none; leave it out"))
+            }
             _ => Ok(config.along_rows()),
         }
     }

@@ -67,6 +67,14 @@ impl CommandError {
     }
 }
 
+/// The [`CommandError`] of invalid options or input, its text as of [`format!`].
+macro_rules! usage {
+    ($($text:tt)+) => {
+        $crate::error::CommandError::usage(format!($($text)+))
+    };
+}
+pub(crate) use usage;
+
 /// clap's error on one line; none for help and version, which are no errors.
 pub fn usage_of(error: &clap::Error) -> Option<CommandError> {
     use clap::error::ErrorKind as Kind;

@@ -8,7 +8,7 @@ use subsweep_tool::table::{Format, NamedField, Structure, Table, TableShape};
 use crate::args::Common;
 use crate::command::{Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{self, Source};
 use crate::policy;
 use crate::sort::SortArgs;
@@ -61,9 +61,7 @@ fn check_options(args: &SortArgs) -> Result<(), CommandError> {
         ),
     ];
     match given.into_iter().find(|(is_given, ..)| *is_given) {
-        Some((_, option, why)) => {
-            Err(CommandError::usage(format!("{why}; leave out one of --by and {option}")))
-        }
+        Some((_, option, why)) => Err(usage!("{why}; leave out one of --by and {option}")),
         None => Ok(()),
     }
 }
@@ -87,38 +85,38 @@ fn config(
         }
     };
     if size == 0 || !size.is_multiple_of(4) {
-        return Err(CommandError::usage(format!(
+        return Err(usage!(
             "{source}: has rows of {size} bytes, and only rows of a multiple of 4 bytes are sorted; save {padded}"
-        )));
+        ));
     }
     let most = StructureSortConfig::MAX_STRUCTURE_SIZE;
     let size = u32::try_from(size).ok().filter(|&size| size <= most).ok_or_else(|| {
-        CommandError::usage(format!(
+        usage!(
             "{source}: has rows of {size} bytes, and up to {most} are sorted; save the fields of --by alone for --argsort"
-        ))
+        )
     })?;
     let fields: Vec<_> =
         by.split(',').map(|name| field(args, source, structure, name.trim())).collect::<Result<_, _>>()?;
     let key_size: usize = fields.iter().map(|field| field.element_type().size()).sum();
     if fields.len() > Key::MAX_FIELDS || key_size > Key::MAX_SIZE as usize {
-        return Err(CommandError::usage(format!(
+        return Err(usage!(
             "--by names {} fields of {key_size} bytes, and up to {} of {} are compared at once; sort by the last of them \
              first, and what that writes by the others",
             fields.len(),
             Key::MAX_FIELDS,
             Key::MAX_SIZE
-        )));
+        ));
     }
     let misaligned = fields.iter().find(|field| {
         let alignment = field.element_type().size().min(4) as u32;
         !field.offset().is_multiple_of(alignment)
     });
     if let Some(field) = misaligned {
-        return Err(CommandError::usage(format!(
+        return Err(usage!(
             "{source}: has a {} at byte {} of a row, which is not a multiple of its size; save {padded}",
             field.element_type(),
             field.offset()
-        )));
+        ));
     }
     let key = Key::fields(fields);
     Ok(match args.argsort {
@@ -137,11 +135,11 @@ fn field(args: &SortArgs, source: &Source, structure: &Structure, name: &str) ->
     let Some(field) = found else {
         let names: Vec<_> = structure.fields.iter().map(|field| field.name.as_str()).collect();
         let name = name.strip_prefix('-').unwrap_or(name);
-        return Err(CommandError::usage(format!(
+        return Err(usage!(
             "--by: {source} has no field '{}'; it has {}",
             subsweep::internal::printable(name.as_bytes(), 60),
             subsweep::internal::printable(names.join(", ").as_bytes(), 200)
-        )));
+        ));
     };
     let element = field.number.ok_or_else(|| no_key(source, field))?;
     let offset = u32::try_from(field.offset).unwrap_or(u32::MAX);
@@ -165,7 +163,7 @@ fn no_key(source: &Source, field: &NamedField) -> CommandError {
         _ if type_of.contains(", (") => add(format!("a['{name}'][:, 0]")),
         _ => add("NUMBERS".to_owned()),
     };
-    CommandError::usage(format!("{source}: its field '{name}' is of {type_of}, which is no key; {remedy}"))
+    usage!("{source}: its field '{name}' is of {type_of}, which is no key; {remedy}")
 }
 
 /// What `devices` and `inspect` show of structure sorts.

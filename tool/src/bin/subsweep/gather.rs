@@ -11,7 +11,7 @@ use subsweep_tool::table::{Table, Taken};
 use crate::args::{Common, Files};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{self, Source};
 use crate::policy;
 
@@ -87,9 +87,9 @@ fn check_indices(source: &Source, indices: &[u32], rows: usize) -> Result<(), Co
 }
 
 fn out_of_range(source: &Source, index: i128, position: usize, rows: usize) -> CommandError {
-    CommandError::usage(format!(
+    usage!(
         "{source}: index {index} at position {position} is out of range: the table has {rows} rows; leave it out"
-    ))
+    )
 }
 
 /// What `devices` and `inspect` show of gathers; no option changes their policy.

@@ -16,7 +16,7 @@ use subsweep_tool::harness::gpus::{CompileOnlyGpu, NotSetUp, is_noise};
 use crate::Command;
 use crate::args::Common;
 use crate::command::Need;
-use crate::error::{CommandError, Exit};
+use crate::error::{CommandError, Exit, usage};
 use crate::files::output::print;
 use crate::terminal::{self, Progress};
 
@@ -84,10 +84,10 @@ pub fn list() -> Result<()> {
 pub fn run(gpus: &[&'static CompileOnlyGpu], command: &Command, common: &Common) -> Option<Result<()>> {
     match command.need() {
         Need::Nothing => None,
-        Need::Hardware => Some(Err(CommandError::usage(format!(
+        Need::Hardware => Some(Err(usage!(
             "gpu: devices only compile, and {} has to run; name a device of subsweep devices",
             command.name()
-        ))
+        )
         .into())),
         Need::Compiler => {
             Some(command.check_for_children(common).and_then(|stdin| run_all(gpus, command, &stdin)))

@@ -12,7 +12,7 @@ use subsweep_tool::table::{self, Table, TableReader, TableShape, Taken};
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::input::InputError;
 use crate::files::{self, Source};
 use crate::policy;
@@ -75,7 +75,7 @@ impl Run for HistogramArgs {
         let edges = match (&edges_source, self.range) {
             (Some(source), _) => read_edges(source, element)?,
             (None, range) => even_edges(element, bins, range.unwrap_or_default())
-                .map_err(|error| CommandError::usage(format!("--bins and --range: {error}")))?,
+                .map_err(|error| usage!("--bins and --range: {error}"))?,
         };
         let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
         let weights = weights_source.as_ref().map(Weights::read).transpose()?;
@@ -129,10 +129,10 @@ impl HistogramArgs {
         let columns = shape.columns();
         let max = HistogramConfig::MAX_COLUMNS.min(HistogramConfig::MAX_COUNTS / bins);
         if columns > max as usize {
-            return Err(CommandError::usage(format!(
+            return Err(usage!(
                 "{source}: has {columns} columns, and with {bins} bins up to {max} are counted; save a[:, :{max}] and \
                  the rest apart"
-            )));
+            ));
         }
         let config = config.columns(columns as u32);
         Ok(if self.weights.is_some() { config.weighted() } else { config })
@@ -175,7 +175,7 @@ impl<'a> Weights<'a> {
 
     fn mismatch(&self, elements: std::fmt::Arguments<'_>) -> CommandError {
         let count = self.bytes.len() / 4;
-        CommandError::usage(format!("{}: has {count} weights for {elements}; give one for each", self.source))
+        usage!("{}: has {count} weights for {elements}; give one for each", self.source)
     }
 }
 
@@ -190,7 +190,7 @@ fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
     table.read_to_end(&mut bytes).map_err(|error| InputError::from_read(source, error))?;
     let edges: Vec<_> =
         bytes.chunks_exact(table.element.size()).map(|b| table::real(b, table.element)).collect();
-    edge_words(element, &edges).map_err(|error| CommandError::usage(format!("{source}: {error}")))?;
+    edge_words(element, &edges).map_err(|error| usage!("{source}: {error}"))?;
     Ok(edges)
 }
 

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::args::{Cli, Common};
 use crate::command::{Need, Run};
-use crate::error::CommandError;
+use crate::error::usage;
 use crate::files::output::print;
 use crate::{INVOCATION, device};
 
@@ -51,10 +51,7 @@ impl Run for ManArgs {
             .and_then(|()| clap_mangen::generate_to(Cli::command(), &self.folder));
         written.map_err(|error| {
             let folder = self.folder.display();
-            CommandError::usage(format!(
-                "the pages cannot be written to {folder} ({error}); name another folder"
-            ))
-            .into()
+            usage!("the pages cannot be written to {folder} ({error}); name another folder").into()
         })
     }
 

@@ -11,7 +11,7 @@ use subsweep_tool::table::{self, Format, Table, TableShape, Taken};
 use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{self, Job, Source};
 use crate::policy;
 
@@ -123,10 +123,13 @@ fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Comman
         return Ok(());
     }
     let remedy = table::one_type([(&sources[0], a.element), (&sources[1], b.element)]);
-    Err(CommandError::usage(format!(
+    Err(usage!(
         "{}: has elements of {}, and {} of {}; {remedy}",
-        sources[1], b.element, sources[0], a.element
-    )))
+        sources[1],
+        b.element,
+        sources[0],
+        a.element
+    ))
 }
 
 /// The elements of a value; refuses two tables of rows of different lengths.
@@ -135,10 +138,11 @@ fn check_columns(sources: &[&Source; 2], a: &Table, b: &Table) -> Result<usize, 
     if columns == other {
         return Ok(columns);
     }
-    Err(CommandError::usage(format!(
+    Err(usage!(
         "{}: has values of {other} numbers, and {} of {columns}; save both with as many",
-        sources[1], sources[0]
-    )))
+        sources[1],
+        sources[0]
+    ))
 }
 
 /// What `devices` and `inspect` show of merges; no option changes their policy.

@@ -31,7 +31,7 @@ use subsweep::cluster::mpi::traits::Communicator;
 use args::Cli;
 use cluster::Agreed;
 use device::DeviceChoice;
-use error::CommandError;
+use error::{CommandError, usage};
 use files::output::{OutputProblem, check_stdout, handle_signals, of_stdout};
 
 /// How the program is called.
@@ -125,21 +125,17 @@ fn check(parsed: &Parsed) -> Result<(), CommandError> {
     let Parsed::Command(cli) = parsed else { return Ok(()) };
     device::check_not_empty(&cli.common.device)?;
     if cli.common.list_algorithms || cli.common.list_gpus {
-        return Err(CommandError::usage("subsweep prints the lists; call it without mpirun"));
+        return Err(usage!("subsweep prints the lists; call it without mpirun"));
     }
     if matches!(cli.common.device, DeviceChoice::Gpus(_)) {
-        return Err(CommandError::usage(
-            "a gpu: device runs nothing; name devices that subsweep devices lists",
-        ));
+        return Err(usage!("a gpu: device runs nothing; name devices that subsweep devices lists"));
     }
     let Some(command) = &cli.command else {
-        return Err(CommandError::usage("a command is missing; subsweep-mpi --help lists them"));
+        return Err(usage!("a command is missing; subsweep-mpi --help lists them"));
     };
     if matches!(command, Command::Verify(_) | Command::Bench(_)) && !cli.common.is_plain() {
         let name = command.name();
-        return Err(CommandError::usage(format!(
-            "{name} takes the default algorithms; leave out --algorithm and --policy"
-        )));
+        return Err(usage!("{name} takes the default algorithms; leave out --algorithm and --policy"));
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use subsweep_tool::harness::PolicyName;
 
 use crate::args::{Common, PolicyKind};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 
 /// An algorithm, selected by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,12 +67,10 @@ pub fn check_none(common: &Common, command: &'static str) -> Result<(), CommandE
     device::check_one(&common.device, command)?;
     if let Some(algorithm) = common.algorithm {
         let name = algorithm.name();
-        return Err(CommandError::usage(format!(
-            "{command} has no algorithms to choose from; leave out {name}"
-        )));
+        return Err(usage!("{command} has no algorithms to choose from; leave out {name}"));
     }
     if common.seed().is_some() {
-        return Err(CommandError::usage(format!("the seed has no {command}; leave out --policy")));
+        return Err(usage!("the seed has no {command}; leave out --policy"));
     }
     Ok(())
 }
@@ -89,7 +87,7 @@ pub fn check(common: &Common) -> Result<(), CommandError> {
 /// Refuses a sort's algorithm, and one that the seed lacks.
 pub fn check_scan(common: &Common) -> Result<(), CommandError> {
     if common.policy == Some(PolicyKind::SeedBinByBin) {
-        return Err(CommandError::usage("a scan has no bins to count; leave out --policy seed-bin-by-bin"));
+        return Err(usage!("a scan has no bins to count; leave out --policy seed-bin-by-bin"));
     }
     match common.algorithm {
         Some(Algorithm::Scan(algorithm))
@@ -106,13 +104,13 @@ pub fn check_scan(common: &Common) -> Result<(), CommandError> {
 pub fn check_config(common: &Common, config: &ScanConfig) -> Result<(), CommandError> {
     let Some(Algorithm::Scan(algorithm)) = common.algorithm else { return Ok(()) };
     match algorithm.refusal(config) {
-        Some(reason) => Err(CommandError::usage(format!("--algorithm {algorithm}: {reason}"))),
+        Some(reason) => Err(usage!("--algorithm {algorithm}: {reason}")),
         None => Ok(()),
     }
 }
 
 fn not_of_seed(policy: &str, name: &str) -> CommandError {
-    CommandError::usage(format!("--policy {policy} has no {name}; leave out --policy or --algorithm"))
+    usage!("--policy {policy} has no {name}; leave out --policy or --algorithm")
 }
 
 /// Refuses a scan's algorithm, and one that the seed lacks.
@@ -202,7 +200,7 @@ fn other_primitive(
     command: &str,
     list: impl Iterator<Item = Algorithm>,
 ) -> CommandError {
-    CommandError::usage(format!("{name} is the algorithm of {of}; {command} has {}", names(list)))
+    usage!("{name} is the algorithm of {of}; {command} has {}", names(list))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ mod partial;
 use std::ffi::OsString;
 use std::fmt;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use subsweep::headless::ReducedBytes;
@@ -16,11 +16,11 @@ use subsweep_tool::table::{self, Format, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::input::InputError;
 use crate::files::{self, Job, Outputs, Source};
 use crate::policy;
-use crate::{device, number, segments};
+use crate::{device, number, scan, segments};
 use partial::Partial;
 
 /// Reduce an array, or each column or row of a table: a sum, or another operation
@@ -144,11 +144,10 @@ impl Run for ReduceArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "reduce")?;
         if self.memory.is_given() && self.has_runs() {
-            return Err(CommandError::usage(
+            bail!(usage!(
                 "segments and runs may be of any length and are reduced in memory; leave out --segments or --by-key, or \
-                 --memory",
-            )
-            .into());
+                 --memory"
+            ));
         }
         let source = self.files.source();
         let [segments_source, ends_source, keys_source] =
@@ -280,16 +279,10 @@ impl ReduceArgs {
         element: ElementType,
         shape: TableShape,
     ) -> Result<ReduceConfig, CommandError> {
-        let columns = shape.columns();
         if self.axis == 1 {
             return self.config_of_rows(source, element, shape);
         }
-        let max = ReduceConfig::MAX_COLUMNS;
-        let columns = u32::try_from(columns).ok().filter(|columns| *columns <= max).ok_or_else(|| {
-            CommandError::usage(format!(
-                "{source}: has {columns} columns, and 1 to {max} are reduced; save a[:, :{max}] and the rest apart"
-            ))
-        })?;
+        let columns = files::column_count(source, shape, ReduceConfig::MAX_COLUMNS, "reduced")?;
         Ok(self.config_of(element)?.columns(columns))
     }
 
@@ -301,45 +294,35 @@ impl ReduceArgs {
         shape: TableShape,
     ) -> Result<ReduceConfig, CommandError> {
         if self.has_runs() {
-            return Err(CommandError::usage(
-                "--segments and --by-key are of rows down the columns; leave out --axis 1",
-            ));
+            return Err(usage!("--segments and --by-key are of rows down the columns; leave out --axis 1"));
         }
-        let columns = shape.columns();
-        if shape.is_flat() {
-            return Err(CommandError::usage(format!(
-                "{source}: has one dimension, and no axis 1; leave out --axis 1"
-            )));
-        }
+        let columns = files::row_length(source, shape)?;
         match u32::try_from(columns) {
             Ok(length) if length <= u32::MAX / element.size() as u32 => {
                 Ok(self.config_of(element)?.along_rows(length))
             }
-            _ => Err(CommandError::usage(format!(
+            _ => Err(usage!(
                 "{source}: has rows of {columns} columns, and rows of less than 4 GiB are reduced; split them"
-            ))),
+            )),
         }
     }
 
     /// The operation on elements.
     fn config_of(&self, element: ElementType) -> Result<ReduceConfig, CommandError> {
         let has_runs = self.has_runs();
+        if let Operation::Operator(operator) = self.op {
+            scan::check_operator(operator, element)?;
+        }
         Ok(match self.op {
-            Operation::Operator(operator) if !operator.takes(element) => {
-                return Err(CommandError::usage(format!(
-                    "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
-                    element.size()
-                )));
-            }
             // Of chunks they are packed once, after these have been combined.
             Operation::Operator(operator) if element.is_packed() && (self.unpacked || !has_runs) => {
                 ReduceConfig::new(operator, element).unpacked_results()
             }
             Operation::Operator(operator) => ReduceConfig::new(operator, element),
             operation if has_runs => {
-                return Err(CommandError::usage(format!(
+                return Err(usage!(
                     "--op {operation} is of all rows; leave out one of it and --segments or --by-key"
-                )));
+                ));
             }
             Operation::ArgMin => ReduceConfig::argmin(element),
             Operation::ArgMax => ReduceConfig::argmax(element),

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, Write};
 
 use anyhow::Result;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, TypedValueParser};
 use subsweep::device::Capabilities;
 use subsweep::headless::{Backward, ScanStream, StreamError};
 use subsweep::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanOperator, ScanPolicy, SegmentsBy};
@@ -16,9 +16,9 @@ use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
 use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 
-use crate::args::{Common, Files, MemoryLimit, PolicyKind, float_order};
+use crate::args::{Common, Files, MemoryLimit, PolicyKind, float_order, one_of};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::{CommandError, of_stream};
+use crate::error::{CommandError, of_stream, usage};
 use crate::files::{self, BegunOutput, Source, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::segments::{self, Offsets};
@@ -178,9 +178,11 @@ impl ScanArgs {
     ) -> Result<(ScanConfig, Option<Vec<u8>>), CommandError> {
         let element = table.element;
         check_operator(self.op, element)?;
+        // A stream of raw elements has no header, and is flat.
+        let shape = table.shape.unwrap_or(TableShape::Flat { count: 0 });
         let (columns, row_length) = match self.axis {
-            1 => (1, Some(row_length(source, table.shape)?)),
-            _ => (check_columns(source, table.shape)?, None),
+            1 => (1, Some(row_length(source, shape)?)),
+            _ => (files::column_count(source, shape, ScanConfig::MAX_COLUMNS, "scanned")?, None),
         };
         check_seed(common, self.op, element, columns)?;
         let initial = self.init.as_deref().map(|text| initial_row(text, element, columns)).transpose()?;
@@ -203,7 +205,7 @@ impl ScanArgs {
         }
         if self.monotone {
             if self.op != ScanOperator::Add || !element.is_float() {
-                return Err(CommandError::usage("--monotone is for sums of floats; other scans are exact"));
+                return Err(usage!("--monotone is for sums of floats; other scans are exact"));
             }
             config = config.monotone();
         }
@@ -273,39 +275,34 @@ pub fn check(args: &ScanArgs, common: &Common) -> Result<(), CommandError> {
         (args.monotone, "--monotone"),
     ] {
         if is_seed && is_given {
-            return Err(CommandError::usage(format!(
-                "--policy seed has no {option}; leave out one of the two"
-            )));
+            return Err(usage!("--policy seed has no {option}; leave out one of the two"));
         }
     }
     if args.axis == 1 && (args.segments.is_some() || args.by_key.is_some()) {
-        return Err(CommandError::usage(
-            "--segments and --by-key are of rows down the columns; leave out --axis 1",
-        ));
+        return Err(usage!("--segments and --by-key are of rows down the columns; leave out --axis 1"));
     }
     let is_of_seed = matches!(common.policy, Some(PolicyKind::Seed | PolicyKind::SeedBinByBin));
     if is_of_seed && args.exclusive {
-        return Err(CommandError::usage(
-            "--policy seed scans inclusively only; leave out one of it and --exclusive",
-        ));
+        return Err(usage!("--policy seed scans inclusively only; leave out one of it and --exclusive"));
     }
     args.files.raw.element.map_or(Ok(()), |element| check_operator(args.op, element))
 }
 
 /// The initial value `text` for every column.
 fn initial_row(text: &str, element: ElementType, columns: u32) -> Result<Vec<u8>, CommandError> {
-    let number = number::parse(text, element).map_err(|why| CommandError::usage(format!("--init: {why}")))?;
+    let number = number::parse(text, element).map_err(|why| usage!("--init: {why}"))?;
     Ok(number.repeat(columns as usize))
 }
 
-fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), CommandError> {
+/// Refuses an operation of whole numbers on floats.
+pub fn check_operator(operator: ScanOperator, element: ElementType) -> Result<(), CommandError> {
     if operator.takes(element) {
         return Ok(());
     }
-    Err(CommandError::usage(format!(
+    Err(usage!(
         "--op {operator} is of whole numbers, and the elements are {element}; save a.view('<u{}')",
         element.size()
-    )))
+    ))
 }
 
 fn check_seed(
@@ -318,31 +315,17 @@ fn check_seed(
     let is_seed = common.policy == Some(PolicyKind::Seed);
     let is_its_own = operator == ScanOperator::Add && element == ElementType::U32 && columns <= max;
     if is_seed && !is_its_own {
-        return Err(CommandError::usage(format!(
-            "--policy seed sums up u32 in up to {max} columns only; leave it out"
-        )));
+        return Err(usage!("--policy seed sums up u32 in up to {max} columns only; leave it out"));
     }
     Ok(())
 }
 
-fn check_columns(source: &Source, shape: Option<TableShape>) -> Result<u32, CommandError> {
-    let columns = shape.map_or(1, TableShape::columns);
-    u32::try_from(columns).ok().filter(|columns| *columns <= ScanConfig::MAX_COLUMNS).ok_or_else(|| {
-        let max = ScanConfig::MAX_COLUMNS;
-        CommandError::usage(format!("{source}: has {columns} columns, and 1 to {max} are scanned; save a[:, :{max}] and the rest apart"))
-    })
-}
-
 /// Elements of a row.
-fn row_length(source: &Source, shape: Option<TableShape>) -> Result<u32, CommandError> {
-    let Some(TableShape::Grid { columns, .. }) = shape else {
-        return Err(CommandError::usage(format!(
-            "{source}: has one dimension, and no axis 1; leave out --axis 1"
-        )));
-    };
+fn row_length(source: &Source, shape: TableShape) -> Result<u32, CommandError> {
+    let columns = files::row_length(source, shape)?;
     u32::try_from(columns).map_err(|_| {
         let max = u32::MAX;
-        CommandError::usage(format!("{source}: has rows of {columns} elements, and up to {max} are scanned"))
+        usage!("{source}: has rows of {columns} elements, and up to {max} are scanned")
     })
 }
 
@@ -360,9 +343,7 @@ fn operators() -> impl TypedValueParser<Value = ScanOperator> {
         };
         PossibleValue::new(operator.name()).help(help)
     };
-    PossibleValuesParser::new(ScanOperator::ALL.map(value)).try_map(|name| {
-        ScanOperator::ALL.into_iter().find(|operator| operator.name() == name).ok_or("it is no operator")
-    })
+    one_of(ScanOperator::ALL, ScanOperator::name, value)
 }
 
 /// What `devices` and `inspect` show of scans.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use serde::Serialize;
 use subsweep::ScratchArray;
@@ -14,7 +14,7 @@ use subsweep_tool::harness::{BenchScale, Case, Effort, RecordedMemory, bench_cas
 use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::DeviceChoice;
-use crate::error::CommandError;
+use crate::error::usage;
 use crate::files::output::{print, to_json};
 use crate::suite::{self, CaseArgs};
 use crate::terminal::escaped;
@@ -70,8 +70,9 @@ struct Array {
 impl Run for ScratchArgs {
     fn run(&self, common: &Common) -> Result<()> {
         if self.cases.filter.is_none() {
-            let text = "scratch takes cases by their ids; name some with --filter, such as --filter sort:keys*n=65536";
-            return Err(CommandError::usage(text).into());
+            bail!(usage!(
+                "scratch takes cases by their ids; name some with --filter, such as --filter sort:keys*n=65536"
+            ));
         }
         let mut shown = Vec::new();
         suite::list(&self.cases, &[], common, all_cases, |cases, capabilities| {
@@ -100,7 +101,7 @@ impl Run for ScratchArgs {
     fn check_for_children(&self, common: &Common) -> Result<Vec<u8>> {
         match &common.device {
             DeviceChoice::Gpus(gpus) if gpus.len() > 1 => {
-                Err(CommandError::usage("scratch takes one gpu: device; name one").into())
+                Err(usage!("scratch takes one gpu: device; name one").into())
             }
             _ => Ok(Vec::new()),
         }

@@ -6,12 +6,12 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
 use subsweep::{ElementType, FloatOrder};
-use subsweep_tool::table::{Table, TableShape, Taken, one_type, promoted};
+use subsweep_tool::table::{Table, Taken, one_type, promoted};
 
 use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::input::InputError;
 use crate::files::{self, Job, Source};
 use crate::policy;
@@ -80,10 +80,11 @@ impl Run for SearchArgs {
         let needles = files::read(needles_source, self.raw.element, &NEEDLES)?;
         let element = promoted(sorted.element, needles.element).ok_or_else(|| {
             let remedy = one_type([(sorted_source, sorted.element), (needles_source, needles.element)]);
-            CommandError::usage(format!(
+            usage!(
                 "{needles_source}: has elements of {}, and {sorted_source} of {}, which have no common type; {remedy}",
-                needles.element, sorted.element
-            ))
+                needles.element,
+                sorted.element
+            )
         })?;
         let lengths = (self.axis == 1).then(|| row_lengths(&sources, [&sorted, &needles])).transpose()?;
         let convert = |table: Table, source: &Source| {
@@ -121,22 +122,18 @@ const fn position_type(config: &SearchConfig) -> ElementType {
 
 /// Elements of a row of both tables, which have as many rows.
 fn row_lengths(sources: &[Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], CommandError> {
-    let of = |index: usize| match tables[index].shape {
+    let of = |index: usize| -> Result<_, CommandError> {
+        let length = files::row_length(&sources[index], tables[index].shape)?;
         // More are refused when the files are read, or by the plan.
-        TableShape::Grid { columns, .. } => Ok(u32::try_from(columns).unwrap_or(u32::MAX)),
-        _ => {
-            let source = &sources[index];
-            Err(CommandError::usage(format!(
-                "{source}: has one dimension, and no axis 1; leave out --axis 1"
-            )))
-        }
+        Ok(u32::try_from(length).unwrap_or(u32::MAX))
     };
     let lengths = [of(0)?, of(1)?];
     match tables.map(|table| table.shape.rows()) {
-        [sorted, needles] if sorted != needles => Err(CommandError::usage(format!(
+        [sorted, needles] if sorted != needles => Err(usage!(
             "{}: has {needles} rows, and {} has {sorted}; give a row of needles for each sorted one",
-            sources[1], sources[0]
-        ))),
+            sources[1],
+            sources[0]
+        )),
         _ => Ok(lengths),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use subsweep_tool::table::{self, ElementType, Format, TableReader};
 
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::input::{InputError, InputProblem};
 use crate::files::{self, Source};
 
@@ -34,17 +34,13 @@ pub fn read_ranges(sources: [&Source; 2], verb: &str, count: usize, things: &str
         let refuse = |row, index| out_of_range(source, row, index as u64, count as u64, things);
         let rows = files::read_row_numbers(source, &instead(verb), refuse)?;
         if let Some(&row) = rows.iter().find(|row| **row as usize > count) {
-            return Err(CommandError::usage(format!(
+            bail!(usage!(
                 "{source}: a segment begins or ends at {row}, and there are {count} {things}; leave it out"
-            ))
-            .into());
+            ));
         }
         if !ranges.is_empty() && rows.len() != ranges.len() {
             let (ends, begins) = (rows.len(), ranges.len());
-            return Err(CommandError::usage(format!(
-                "{source}: has {ends} ends of {begins} segments; give one for each"
-            ))
-            .into());
+            bail!(usage!("{source}: has {ends} ends of {begins} segments; give one for each"));
         }
         ranges.extend(rows);
     }
@@ -57,16 +53,12 @@ fn instead(verb: &str) -> String {
 
 /// The error of segments that do not ascend.
 pub fn not_ascending(source: &Source, index: u64, before: i128, after: i128) -> CommandError {
-    CommandError::usage(format!(
-        "{source}: segments are not ascending: {after} at index {index} comes after {before}; sort them"
-    ))
+    usage!("{source}: segments are not ascending: {after} at index {index} comes after {before}; sort them")
 }
 
 /// The error of a segment that begins beyond `count` things.
 pub fn beyond(source: &Source, begin: u64, count: u64, things: &str) -> CommandError {
-    CommandError::usage(format!(
-        "{source}: a segment begins at {begin}, and there are {count} {things}; leave it out"
-    ))
+    usage!("{source}: a segment begins at {begin}, and there are {count} {things}; leave it out")
 }
 
 /// The error of a segment that begins before the first thing, or beyond what an index holds.
@@ -79,9 +71,9 @@ fn out_of_range(source: &Source, begin: i128, index: u64, count: u64, things: &s
 
 /// The error of a segment with a negative beginning.
 pub fn negative(source: &Source, begin: i128, index: u64, things: &str) -> CommandError {
-    CommandError::usage(format!(
+    usage!(
         "{source}: a segment begins at {begin}, at index {index}, and {things} are counted from 0; leave it out"
-    ))
+    )
 }
 
 /// The error of an empty raw file.

@@ -5,7 +5,7 @@ mod chunks;
 use std::ffi::OsString;
 use std::mem;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use subsweep::headless::{Gpu, SelectInputs, Selected};
 use subsweep::select::{Comparison, Operands, SelectAlgorithm, SelectConfig, SelectPlan, SelectPolicy};
@@ -14,7 +14,7 @@ use subsweep_tool::table::{self, Flags, Table, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{self, Source};
 use crate::policy::Algorithm;
 use crate::terminal;
@@ -165,7 +165,7 @@ impl Condition {
     fn operands(&self, option: &str, element: ElementType) -> Result<Vec<u32>, CommandError> {
         let parse = |text: &String| Ok(table::words(&number::parse(text, element)?, element));
         let operands = self.operands.iter().map(parse).collect::<Result<Vec<_>, String>>();
-        Ok(operands.map_err(|error| CommandError::usage(format!("{option}: {error}")))?.concat())
+        Ok(operands.map_err(|error| usage!("{option}: {error}"))?.concat())
     }
 }
 
@@ -173,23 +173,16 @@ impl Run for SelectArgs {
     fn run(&self, common: &Common) -> Result<()> {
         let tests = [self.by.flags.is_some(), self.by.condition.is_some(), self.unique];
         if tests.into_iter().filter(|&is_given| is_given).count() != 1 {
-            return Err(CommandError::usage(
-                "select takes one of --flags FILE, --where CONDITION and --unique",
-            )
-            .into());
+            bail!(usage!("select takes one of --flags FILE, --where CONDITION and --unique"));
         }
         if self.by_key.is_some() && !self.unique {
-            return Err(CommandError::usage("--by-key is for --unique; leave it out").into());
+            bail!(usage!("--by-key is for --unique; leave it out"));
         }
         if self.by_key.is_none() && self.keys_output.is_some() {
-            return Err(
-                CommandError::usage("--keys-output has no keys; name their file with --by-key").into()
-            );
+            bail!(usage!("--keys-output has no keys; name their file with --by-key"));
         }
         if self.by_key.is_some() && self.moved.values.is_some() {
-            return Err(
-                CommandError::usage("with --by-key the input is the values; leave out --values").into()
-            );
+            bail!(usage!("with --by-key the input is the values; leave out --values"));
         }
         Selection {
             command: "select",
@@ -210,12 +203,10 @@ impl Run for SelectArgs {
 impl Run for PartitionArgs {
     fn run(&self, common: &Common) -> Result<()> {
         if self.by.flags.is_some() == self.by.condition.is_some() {
-            return Err(
-                CommandError::usage("partition takes one of --flags FILE and --where CONDITION").into()
-            );
+            bail!(usage!("partition takes one of --flags FILE and --where CONDITION"));
         }
         if self.and_then.is_some() && self.by.condition.is_none() {
-            return Err(CommandError::usage("--and-then goes with --where; leave it out with --flags").into());
+            bail!(usage!("--and-then goes with --where; leave it out with --flags"));
         }
         Selection {
             command: PARTITION,
@@ -267,10 +258,7 @@ impl Selection<'_> {
     fn run(&self, common: &Common) -> Result<()> {
         let algorithm = algorithm(common, self.command)?;
         if self.moved.values.is_some() != self.moved.values_output.is_some() {
-            return Err(CommandError::usage(
-                "--values and --values-output go together; give both or neither",
-            )
-            .into());
+            bail!(usage!("--values and --values-output go together; give both or neither"));
         }
         let input_source = self.files.source();
         let [flags_source, keys_source, values_source] =
@@ -286,8 +274,7 @@ impl Selection<'_> {
             return self.run_in_chunks(common, algorithm, &input_source, &job);
         }
         if self.memory.is_given() {
-            let what = "flags, keys and values are taken in memory; leave out them or --memory";
-            return Err(CommandError::usage(what).into());
+            bail!(usage!("flags, keys and values are taken in memory; leave out them or --memory"));
         }
         device::check_inputs(common, &job)?;
         let takes_rows = self.by.flags.is_some() || self.keys.is_some();
@@ -303,10 +290,7 @@ impl Selection<'_> {
         if is_counted && count > SelectPlan::MAX_COUNT {
             let max = SelectPlan::MAX_COUNT;
             let what = "--indices and --count are of 32 bits; leave them out, or split the file";
-            return Err(CommandError::usage(format!(
-                "{input_source}: has {count} rows, of which up to {max} are counted: {what}"
-            ))
-            .into());
+            bail!(usage!("{input_source}: has {count} rows, of which up to {max} are counted: {what}"));
         }
         let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
         let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
@@ -451,22 +435,19 @@ fn with_algorithm(config: SelectConfig, algorithm: Option<SelectAlgorithm>, gpu:
 fn algorithm(common: &Common, command: &'static str) -> Result<Option<SelectAlgorithm>, CommandError> {
     device::check_one(&common.device, command)?;
     if common.seed().is_some() {
-        return Err(CommandError::usage(format!("the seed has no {command}; leave out --policy")));
+        return Err(usage!("the seed has no {command}; leave out --policy"));
     }
     let Some(asked) = common.algorithm else { return Ok(None) };
     match SelectAlgorithm::ALL.into_iter().find(|algorithm| algorithm.name() == asked.name()) {
-        Some(SelectAlgorithm::Chained) if command == PARTITION => Err(CommandError::usage(
-            "a partition needs the sizes of its parts before it moves an element; leave out --algorithm chained",
+        Some(SelectAlgorithm::Chained) if command == PARTITION => Err(usage!(
+            "a partition needs the sizes of its parts before it moves an element; leave out --algorithm chained"
         )),
         Some(algorithm) => Ok(Some(algorithm)),
         None => {
             let is_of_command = |of: &_| command != PARTITION || *of != SelectAlgorithm::Chained;
             let of_command = SelectAlgorithm::ALL.into_iter().filter(is_of_command);
             let names = of_command.map(SelectAlgorithm::name).collect::<Vec<_>>().join(", ");
-            Err(CommandError::usage(format!(
-                "{} is no algorithm of {command}, which has {names}",
-                asked.name()
-            )))
+            Err(usage!("{} is no algorithm of {command}, which has {names}", asked.name()))
         }
     }
 }

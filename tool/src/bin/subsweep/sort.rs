@@ -19,7 +19,7 @@ use subsweep_tool::table::{
 
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
-use crate::error::{CommandError, of_stream};
+use crate::error::{CommandError, of_stream, usage};
 use crate::files::input::{InputError, InputProblem, OpenTable};
 use crate::files::{self, BegunOutput, Job, Outputs, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
@@ -231,16 +231,12 @@ impl SortArgs {
             TableReader::new(file, size, self.files.raw.element, &TAKEN)
         })?;
         let TableReader { element, format, shape, .. } = opened.table;
-        let Some(shape @ TableShape::Grid { columns, .. }) = shape else {
-            let what = format!("{source}: has one dimension, and no axis 1; leave out --axis 1");
-            return Err(CommandError::usage(what).into());
-        };
+        let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
+        let columns = files::row_length(source, shape)?;
         check_bits(self, element)?;
         let length = u32::try_from(columns).map_err(|_| {
             let max = u32::MAX;
-            CommandError::usage(format!(
-                "{source}: has rows of {columns} keys, and up to {max} are sorted; split them"
-            ))
+            usage!("{source}: has rows of {columns} keys, and up to {max} are sorted; split them")
         })?;
         let config = SegmentedSortConfig::new(config(self, element, None)?).along_rows(length);
         let outputs = job.prepare()?;
@@ -293,7 +289,7 @@ impl SortArgs {
             Some(ends) => {
                 let ranges = segments::read_ranges([begins, ends], "sort", count, "keys")?;
                 check_ranges(ranges.split_at(ranges.len() / 2).into(), count as u64)
-                    .map_err(|error| CommandError::usage(format!("{begins}: {error}")))?;
+                    .map_err(|error| usage!("{begins}: {error}"))?;
                 ranges
             }
             None => segments::read(begins, "sort", count, "keys")?,
@@ -337,34 +333,30 @@ impl SortArgs {
             (None, _) => "--axis 1",
             (Some(_), 0) => "--segments",
             _ => {
-                return Err(CommandError::usage(
-                    "--segments are of an array of one dimension; leave out --axis 1",
-                ));
+                return Err(usage!("--segments are of an array of one dimension; leave out --axis 1"));
             }
         };
         if self.axis == 1 && self.values.is_some() {
-            return Err(CommandError::usage(
-                "--axis 1 moves no values; write --argsort, and take them by numpy.take_along_axis",
+            return Err(usage!(
+                "--axis 1 moves no values; write --argsort, and take them by numpy.take_along_axis"
             ));
         }
         if self.axis == 1 && self.temp_dir.is_some() {
-            return Err(CommandError::usage("--axis 1 writes no temporary files; leave out --temp-dir"));
+            return Err(usage!("--axis 1 writes no temporary files; leave out --temp-dir"));
         }
         if self.axis == 0 && (self.memory.is_given() || self.temp_dir.is_some()) {
-            return Err(CommandError::usage(
-                "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir",
+            return Err(usage!(
+                "segments may be of any length and are sorted in memory; leave out --segments, or --memory and --temp-dir"
             ));
         }
         if let Some(algorithm) = common.algorithm {
-            return Err(CommandError::usage(format!(
+            return Err(usage!(
                 "each segment is sorted by what suits its length; leave out one of {option} and --algorithm {}",
                 algorithm.name()
-            )));
+            ));
         }
         match common.seed() {
-            Some(_) => Err(CommandError::usage(format!(
-                "the seed has no {option}; leave out one of --policy and {option}"
-            ))),
+            Some(_) => Err(usage!("the seed has no {option}; leave out one of --policy and {option}")),
             None => Ok(()),
         }
     }
@@ -374,9 +366,9 @@ impl SortArgs {
 fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
     files::read(source, args.files.raw.element, &taken).map_err(|error| match &error.problem {
-        InputProblem::Table(TableError::TooMany { max }) => CommandError::usage(format!(
+        InputProblem::Table(TableError::TooMany { max }) => usage!(
             "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
-        ))
+        )
         .into(),
         _ => with_remedy(error.into(), OF_ROWS),
     })
@@ -393,14 +385,13 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
         Some(InputError {
             input,
             problem: InputProblem::Table(TableError::Dimensions { shape, count, is_line: false, .. }),
-        }) => CommandError::usage(format!("{input}: has {count} dimensions, shape {shape}, {remedy}")).into(),
+        }) => usage!("{input}: has {count} dimensions, shape {shape}, {remedy}").into(),
         Some(InputError {
             input,
             problem: InputProblem::Table(TableError::ElementNotTaken { found, .. }),
-        }) if found.starts_with('[') => CommandError::usage(format!(
-            "{input}: holds rows of {found}; name the fields to sort by with --by"
-        ))
-        .into(),
+        }) if found.starts_with('[') => {
+            usage!("{input}: holds rows of {found}; name the fields to sort by with --by").into()
+        }
         _ => error,
     }
 }
@@ -408,13 +399,11 @@ fn with_remedy(error: anyhow::Error, remedy: &str) -> anyhow::Error {
 /// The error of a plan; more keys than the chosen algorithm supports on this device are an error of usage.
 pub fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
     match (common.algorithm, error) {
-        (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => {
-            CommandError::usage(format!(
-                "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
-                algorithm.name()
-            ))
-            .into()
-        }
+        (Some(algorithm), subsweep::Error::TooManyElements { count, max, .. }) => usage!(
+            "--algorithm {} sorts up to {max} keys on this device, and there are {count}; leave it out",
+            algorithm.name()
+        )
+        .into(),
         (_, error) => error.into(),
     }
 }
@@ -422,12 +411,12 @@ pub fn too_many(common: &Common, error: subsweep::Error) -> anyhow::Error {
 /// Refuses bits that a key does not have.
 pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), CommandError> {
     match &args.bits {
-        Some(bits) if bits.end > element.bits() => Err(CommandError::usage(format!(
+        Some(bits) if bits.end > element.bits() => Err(usage!(
             "--bits {}:{} exceeds the {} bits of a {element}; leave it out to compare all",
             bits.start,
             bits.end,
             element.bits()
-        ))),
+        )),
         _ => Ok(()),
     }
 }
@@ -436,10 +425,10 @@ pub fn check_bits(args: &SortArgs, element: ElementType) -> Result<(), CommandEr
 pub fn config(args: &SortArgs, keys: ElementType, value_size: Option<usize>) -> Result<SortConfig> {
     let config = match value_size {
         Some(size) => SortConfig::pairs(keys, ValueSize::new(padded_size(size)).map_err(|_| {
-            CommandError::usage(format!(
+            usage!(
                 "--values has rows of {size} bytes, and up to {} are moved; write --argsort, and take them at its indices",
                 ValueSize::MAX.bytes()
-            ))
+            )
         })?),
         None if args.argsort => SortConfig::argsort(keys),
         None => SortConfig::keys(keys),

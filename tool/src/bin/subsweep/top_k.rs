@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use subsweep::headless::{TopKBytes, TopKRows};
 use subsweep::top_k::{TopKConfig, TopKPolicy};
@@ -11,7 +11,7 @@ use subsweep_tool::table::{Table, TableShape, Taken, padded, trimmed};
 
 use crate::args::{Common, Files, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{self, Source};
 use crate::{device, policy, segments};
 
@@ -79,10 +79,7 @@ impl Run for TopKArgs {
         let source = self.files.source();
         let values_source = self.values.clone().map(Source::from);
         if self.values.is_some() != self.values_output.is_some() {
-            return Err(CommandError::usage(
-                "--values and --values-output go together; give both or neither",
-            )
-            .into());
+            bail!(usage!("--values and --values-output go together; give both or neither"));
         }
         let job = self.files.job(&source).input("--values", &values_source);
         let [segments_source, ks_source] =
@@ -141,9 +138,7 @@ impl TopKArgs {
         };
         let max = TopKConfig::MAX_COLUMNS;
         let columns = u32::try_from(columns).ok().filter(|&columns| columns <= max).ok_or_else(|| {
-            CommandError::usage(format!(
-                "{source}: has rows of {columns} elements, and up to {max} are taken; split it"
-            ))
+            usage!("{source}: has rows of {columns} elements, and up to {max} are taken; split it")
         })?;
         let all_k = rows.ks.as_ref().map(|ks| ks.iter().copied().max().unwrap_or(0));
         // Of unequal rows some may be shorter than k, or none is selected of.
@@ -161,12 +156,8 @@ impl TopKArgs {
         };
         if k == 0 || k > columns {
             return Err(match columns {
-                0 => CommandError::usage(format!(
-                    "{source}: has rows of no elements; -k takes 1 to as many as a row has"
-                )),
-                _ => CommandError::usage(format!(
-                    "-k {k}: a row of {source} has {columns}; give 1 to {columns}"
-                )),
+                0 => usage!("{source}: has rows of no elements; -k takes 1 to as many as a row has"),
+                _ => usage!("-k {k}: a row of {source} has {columns}; give 1 to {columns}"),
             });
         }
         let config = match self.smallest {
@@ -191,8 +182,7 @@ struct UnequalRows {
 impl UnequalRows {
     fn read(source: &Source, table: &Table, segments: Option<&Source>, ks: Option<&Source>) -> Result<Self> {
         if segments.is_some() && !table.shape.is_flat() {
-            let what = format!("{source}: has rows, and --segments divide one dimension; leave it out");
-            return Err(CommandError::usage(what).into());
+            bail!(usage!("{source}: has rows, and --segments divide one dimension; leave it out"));
         }
         let count = table.shape.rows();
         let segments =
@@ -203,16 +193,11 @@ impl UnequalRows {
             None => count,
         };
         let of = |ks: &Source| -> Result<Vec<u32>> {
-            let refuse = |k, index| {
-                CommandError::usage(format!("{ks}: has a k of {k} at index {index}; it is 0 to 4294967295"))
-            };
+            let refuse = |k, index| usage!("{ks}: has a k of {k} at index {index}; it is 0 to 4294967295");
             let read = files::read_row_numbers(ks, "give -k for all rows", refuse)?;
             if read.len() != row_count {
-                let what = format!(
-                    "{ks}: has {} numbers, and {source} {row_count} rows; give a k for each",
-                    read.len()
-                );
-                return Err(CommandError::usage(what).into());
+                let count = read.len();
+                bail!(usage!("{ks}: has {count} numbers, and {source} {row_count} rows; give a k for each"));
             }
             Ok(read)
         };
@@ -247,10 +232,10 @@ fn value_words(source: &Source, values: &Table, size: usize) -> Result<u32, Comm
     let max_size = TopKConfig::MAX_VALUE_WORDS as usize * 4;
     match size <= max_size {
         true => Ok(size.div_ceil(4) as u32),
-        false => Err(CommandError::usage(format!(
+        false => Err(usage!(
             "{source}: has values of {width} {element}, and values of up to {max_size} bytes are moved; \
              write --indices, and take the values by numpy.take_along_axis"
-        ))),
+        )),
     }
 }
 

@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use subsweep::cluster::mpi::Rank;
 use subsweep::cluster::mpi::environment::processor_name;
 use subsweep::cluster::mpi::topology::SimpleCommunicator;
@@ -23,7 +23,7 @@ use subsweep::headless::StreamError;
 use crate::args::{Common, MemoryLimit};
 use crate::cache::CachedGpu;
 use crate::device::{self, DeviceChoice, Numbered};
-use crate::error::{self, CommandError, Exit};
+use crate::error::{self, Exit, usage};
 use crate::files::output::{OutputError, OutputProblem, remove_unfinished, sync};
 use crate::files::{BegunOutput, Destination, Job, Output, finish_all};
 use crate::{terminal, tested};
@@ -99,9 +99,8 @@ pub fn check_same(world: &SimpleCommunicator, what: &impl Hash) -> Result<()> {
     let own = hasher.finish();
     let mut of_first = own;
     world.process_at_rank(0).broadcast_into(&mut of_first);
-    let differs = "its arguments or its input differ from rank 0's; start all ranks alike";
-    let same = if own == of_first { Ok(()) } else { Err(CommandError::usage(differs)) };
-    same.agreed(world)
+    let differs = usage!("its arguments or its input differ from rank 0's; start all ranks alike");
+    (own == of_first).then_some(()).ok_or(differs).agreed(world)
 }
 
 /// Opens a device for each rank: of those that `--device` lists, or of the best kind, by the rank within the node. Collective.
@@ -192,8 +191,7 @@ pub struct SharedOutput {
 pub fn prepare_outputs(world: &SimpleCommunicator, job: &Job<'_>) -> Result<Vec<Option<Output>>> {
     let prepare = |(option, destination): &(&'static str, Destination)| -> Result<Option<Output>> {
         let Destination::File(path) = destination else {
-            let text = format!("each rank writes its slice of a file; name one with {option}");
-            return Err(CommandError::usage(text).into());
+            bail!(usage!("each rank writes its slice of a file; name one with {option}"));
         };
         if world.rank() != 0 {
             return Ok(None);
@@ -203,9 +201,9 @@ pub fn prepare_outputs(world: &SimpleCommunicator, job: &Job<'_>) -> Result<Vec<
         let output =
             if is_special { None } else { Some(Output::prepare(destination, option, &job.sources())?) };
         let Some(output) = output.filter(|output| output.folder().is_some()) else {
-            let text =
-                format!("{destination}: is no file that ranks could write together; name one with {option}");
-            return Err(CommandError::usage(text).into());
+            bail!(usage!(
+                "{destination}: is no file that ranks could write together; name one with {option}"
+            ));
         };
         Ok(Some(output))
     };

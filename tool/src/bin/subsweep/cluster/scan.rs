@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::args::Common;
 use crate::command::Run;
-use crate::error::{CommandError, of_stream};
+use crate::error::{of_stream, usage};
 use crate::files::input::InputError;
 use crate::files::{self, Source, TemporaryFolder};
 use crate::policy;
@@ -44,21 +44,13 @@ impl Run for Scan {
             policy::check_scan(common)?;
             scan::check(args, common)?;
             if args.axis == 1 {
-                return Err(CommandError::usage(
-                    "ranks scan down the columns of a table; leave out --axis 1",
-                )
-                .into());
+                bail!(usage!("ranks scan down the columns of a table; leave out --axis 1"));
             }
             if args.by_key.is_some() {
-                return Err(CommandError::usage(
-                    "runs of keys are scanned on one device; leave out --by-key, or take subsweep",
-                )
-                .into());
+                bail!(usage!("runs of keys are scanned on one device; leave out --by-key, or take subsweep"));
             }
             if args.monotone {
-                return Err(
-                    CommandError::usage("ranks have no --monotone; scan the result by --op max").into()
-                );
+                bail!(usage!("ranks have no --monotone; scan the result by --op max"));
             }
             let job = args.files.job(&source).row_numbers("--segments", &segments).checked()?;
             let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {

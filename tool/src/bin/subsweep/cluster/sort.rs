@@ -4,7 +4,7 @@ use std::fs::File;
 use std::hash::Hash;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::cluster::mpi::traits::*;
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::args::{Common, MemoryLimit};
 use crate::command::Run;
-use crate::error::{CommandError, Exit};
+use crate::error::{CommandError, Exit, usage};
 use crate::files::input::{InputError, OpenTable};
 use crate::files::{self, Job, Source};
 use crate::policy;
@@ -176,26 +176,16 @@ impl Sort {
         let args = &self.sort;
         policy::check_sort(common)?;
         if args.segments.is_some() {
-            return Err(CommandError::usage(
-                "segments are sorted on one device; leave out --segments, or take subsweep",
-            )
-            .into());
+            bail!(usage!("segments are sorted on one device; leave out --segments, or take subsweep"));
         }
         if args.axis == 1 {
-            return Err(
-                CommandError::usage("ranks sort one array; leave out --axis 1, or take subsweep").into()
-            );
+            bail!(usage!("ranks sort one array; leave out --axis 1, or take subsweep"));
         }
         if args.by.is_some() {
-            return Err(CommandError::usage(
-                "rows are sorted on one device; leave out --by, or take subsweep",
-            )
-            .into());
+            bail!(usage!("rows are sorted on one device; leave out --by, or take subsweep"));
         }
         if args.temp_dir.is_some() {
-            return Err(
-                CommandError::usage("a rank's slice is sorted in memory; leave out --temp-dir").into()
-            );
+            bail!(usage!("a rank's slice is sorted in memory; leave out --temp-dir"));
         }
         args.check_values()?;
         let job = args.job(source, values).checked()?;

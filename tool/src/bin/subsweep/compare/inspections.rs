@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde::Serialize;
 use subsweep_tool::harness::{InspectedDevice, InspectionComparison, PipelineComparison, PipelineSummary};
 
 use super::CompareArgs;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::Job;
 use crate::files::output::{print_text, to_json};
 use crate::inspect::text::{COLUMNS, Column, number, short};
@@ -37,15 +37,13 @@ pub struct Named {
 /// Compares inspections.
 pub fn run(inspections: &[Named], args: &CompareArgs, job: Job<'_>) -> Result<()> {
     if args.fail_on_regression.is_some() {
-        let text = "inspections have no times; leave --fail-on-regression out";
-        return Err(CommandError::usage(text).into());
+        bail!(usage!("inspections have no times; leave --fail-on-regression out"));
     }
     if args.tolerance.is_some() {
-        return Err(CommandError::usage("inspections have no times; leave --tolerance out").into());
+        bail!(usage!("inspections have no times; leave --tolerance out"));
     }
     if args.html.is_some() {
-        let text = "inspections are compared in words and as JSON; leave --html out";
-        return Err(CommandError::usage(text).into());
+        bail!(usage!("inspections are compared in words and as JSON; leave --html out"));
     }
     let outputs = Reports::prepare(job, &[(Format::Json, &args.json)])?;
     let (comparisons, unpaired) = compare(inspections)?;
@@ -70,8 +68,8 @@ fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<Stri
     if others.is_empty() {
         let [first, rest @ ..] = &of_base[..] else { return Ok((Vec::new(), Vec::new())) };
         if rest.is_empty() {
-            return Err(CommandError::usage(
-                "there is one inspection of one device; name another inspection to compare it with",
+            return Err(usage!(
+                "there is one inspection of one device; name another inspection to compare it with"
             ));
         }
         pairs.extend(rest.iter().map(|new| ((&base.title, *first), (&base.title, *new))));
@@ -91,8 +89,8 @@ fn compare(inspections: &[Named]) -> Result<(Vec<InspectionComparison>, Vec<Stri
         pairs.into_iter().map(|((a, base), (b, new))| InspectionComparison::new((a, base), (b, new)));
     let comparisons: Vec<_> = comparisons.collect();
     if comparisons.iter().all(|one| one.pipelines.is_empty()) {
-        return Err(CommandError::usage(
-            "the inspections have no pipeline in common; inspect the same kernels and devices in both",
+        return Err(usage!(
+            "the inspections have no pipeline in common; inspect the same kernels and devices in both"
         ));
     }
     Ok((comparisons, unpaired))
@@ -103,10 +101,10 @@ fn devices_with_pipelines(inspection: &Named) -> Result<Vec<&InspectedDevice>, C
     let devices: Vec<_> =
         inspection.devices.iter().filter(|device| !device.inspection.pipelines.is_empty()).collect();
     if devices.is_empty() {
-        return Err(CommandError::usage(format!(
+        return Err(usage!(
             "{}: has no pipelines; inspect a device whose driver reports statistics",
             inspection.title
-        )));
+        ));
     }
     Ok(devices)
 }

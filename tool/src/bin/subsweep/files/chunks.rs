@@ -1,8 +1,9 @@
 //! The rows of a table of any size, in chunks that are read one after the other.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use anyhow::Result;
+use subsweep::internal::read_full;
 use subsweep::{ElementType, Number};
 
 use super::Source;
@@ -100,20 +101,6 @@ impl Chunks {
         self.bytes.truncate(kept + filled);
         Ok((filled > 0).then_some(&mut self.bytes))
     }
-}
-
-/// Reads until `bytes` is full or the reader ends; returns the number of bytes read.
-fn read_full(reader: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match reader.read(&mut bytes[filled..]) {
-            Ok(0) => break,
-            Ok(read) => filled += read,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
 }
 
 /// Numbers in memory that may not be there, for `what`.

@@ -13,7 +13,7 @@ use subsweep_tool::table::{
 
 use super::spool::{Spool, TemporaryFolder};
 use super::{Source, identity, memory, streams};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::terminal::Progress;
 
 /// Reads all of `source`, by [`Table::read`].
@@ -277,6 +277,24 @@ pub fn read_row_numbers(
     Ok(narrowed)
 }
 
+/// The columns of a table, of which 1 to `max` are `verb`.
+pub fn column_count(source: &Source, shape: TableShape, max: u32, verb: &str) -> Result<u32, CommandError> {
+    let columns = shape.columns();
+    u32::try_from(columns).ok().filter(|columns| *columns <= max).ok_or_else(|| {
+        usage!(
+            "{source}: has {columns} columns, and 1 to {max} are {verb}; save a[:, :{max}] and the rest apart"
+        )
+    })
+}
+
+/// Elements of a row of a table, for `--axis 1`.
+pub fn row_length(source: &Source, shape: TableShape) -> Result<usize, CommandError> {
+    match shape.is_flat() {
+        true => Err(usage!("{source}: has one dimension, and no axis 1; leave out --axis 1")),
+        false => Ok(shape.columns()),
+    }
+}
+
 /// Whole words of a row of `columns` elements of `source`, up to `max`, which are `verb`.
 pub fn row_words(
     source: &Source,
@@ -288,9 +306,9 @@ pub fn row_words(
     let size = columns.saturating_mul(element.size());
     u32::try_from(size.div_ceil(4)).ok().filter(|&words| words <= max).ok_or_else(|| {
         let most = max as usize * 4 / element.size();
-        CommandError::usage(format!(
+        usage!(
             "{source}: has {columns} columns, and up to {most} of {element} are {verb}; save a[:, :{most}] and the rest apart"
-        ))
+        )
     })
 }
 

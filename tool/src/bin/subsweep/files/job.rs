@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use super::output::{OutputError, Outputs};
 use super::{Destination, Output, Source, identity};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 
 /// What a command reads and writes. It is declared, then [checked](Self::checked) before anything is read, and
 /// [prepared](Self::prepare) before a device is opened.
@@ -52,26 +52,24 @@ impl<'a> Job<'a> {
     /// pipe, for which the command would wait for ever.
     pub fn checked(self) -> Result<Self, CommandError> {
         if let Some(input) = self.inputs.iter().filter(|input| *input.source == Source::Stdin).nth(1) {
-            let text = format!("standard input is read once; name a file for {}", input.option);
-            return Err(CommandError::usage(text));
+            return Err(usage!("standard input is read once; name a file for {}", input.option));
         }
         for (index, (first, destination)) in self.outputs.iter().enumerate() {
             for (second, other) in &self.outputs[index + 1..] {
                 if [destination, other] == [&Destination::Stdout; 2] {
-                    let what = "standard output is written once";
-                    return Err(CommandError::usage(format!("{what}; name a file with {first} or {second}")));
+                    return Err(usage!(
+                        "standard output is written once; name a file with {first} or {second}"
+                    ));
                 }
                 if destination.is_same_file_as(other) {
-                    let what = "name the same file; give each its own";
-                    return Err(CommandError::usage(format!("{first} and {second} {what}")));
+                    return Err(usage!("{first} and {second} name the same file; give each its own"));
                 }
             }
         }
         let pipes = self.pipes();
         for (index, (first, pipe)) in pipes.iter().enumerate() {
             if let Some((second, _)) = pipes[index + 1..].iter().find(|(_, other)| other == pipe) {
-                let what = "name the same pipe; give each its own";
-                return Err(CommandError::usage(format!("{first} and {second} {what}")));
+                return Err(usage!("{first} and {second} name the same pipe; give each its own"));
             }
         }
         Ok(self)

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 
 /// A folder of temporary files.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl TemporaryFolder {
         // The kind alone where a name was sought: the whole error has the name of the temporary file.
         let error = error.raw_os_error().map_or_else(|| error.kind().to_string(), |_| error.to_string());
         let path = path.display();
-        CommandError::usage(format!("{path}: no temporary file can be written or read ({error}); {remedy}"))
+        usage!("{path}: no temporary file can be written or read ({error}); {remedy}")
     }
 }
 

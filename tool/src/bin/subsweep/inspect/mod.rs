@@ -6,7 +6,7 @@ pub mod text;
 
 use std::ffi::OsString;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use subsweep_tool::harness::gpus::CompileOnlyGpu;
 use subsweep_tool::harness::{InspectedDevice, Inspection, PipelineSet};
@@ -14,7 +14,7 @@ use subsweep_tool::harness::{InspectedDevice, Inspection, PipelineSet};
 use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::{self, Numbered};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::output::{print, to_json};
 use crate::gpus;
 use crate::pattern::matches;
@@ -137,8 +137,7 @@ fn check(args: &InspectArgs, common: &Common) -> Result<Option<Module>> {
     policy::check(common)?;
     let Some(file) = &args.spirv else { return Ok(None) };
     if common.algorithm.is_some() || common.policy.is_some() {
-        let text = "--spirv inspects a module as it is; leave --algorithm and --policy out";
-        return Err(CommandError::usage(text).into());
+        bail!(usage!("--spirv inspects a module as it is; leave --algorithm and --policy out"));
     }
     module::read(file, args).map(Some)
 }
@@ -162,8 +161,7 @@ fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Ins
         let example = pipelines.names().next().unwrap_or_default();
         pipelines.retain(|name| matches(pattern, name));
         if pipelines.is_empty() {
-            let refusal = format!("no pipeline's name has '{pattern}' in it; names are like {example}");
-            return Err(CommandError::usage(refusal).into());
+            bail!(usage!("no pipeline's name has '{pattern}' in it; names are like {example}"));
         }
     }
     let progress = Progress::new(pipelines.len());

@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use subsweep::Error;
 use subsweep_tool::harness::{ForeignModule, Inspection};
 
 use super::InspectArgs;
 use crate::device::Numbered;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{Source, read_bytes};
 use crate::gpus;
 
@@ -32,7 +32,7 @@ pub struct Module {
 pub fn read(file: &OsString, args: &InspectArgs) -> Result<Module> {
     let source = Source::from(file.clone());
     let name = source.to_string();
-    let refused = |what: String| CommandError::usage(format!("{name}: {what}"));
+    let refused = |what: String| usage!("{name}: {what}");
     let readable = if gpus::of_child().is_some() { &Source::Stdin } else { &source };
     let bytes = read_bytes(readable, MAX_SIZE, "a SPIR-V module")?;
     let parsed = ForeignModule::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
@@ -48,9 +48,7 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
     if let (Some(lanes), Some(capabilities)) = (args.lanes, device.candidate.capabilities()) {
         let (min, max) = (capabilities.min_subgroup_size, capabilities.max_subgroup_size);
         if !lanes.is_power_of_two() || !(min..=max).contains(&lanes) {
-            let text =
-                format!("--lanes {lanes}: the device has subgroups of {min} to {max} lanes, powers of two");
-            return Err(CommandError::usage(text).into());
+            bail!(usage!("--lanes {lanes}: the device has subgroups of {min} to {max} lanes, powers of two"));
         }
     }
     let specialized = module.parsed.specialize(args.entry.as_deref(), &args.constant)?;
@@ -59,10 +57,9 @@ pub fn inspect(device: &Numbered, module: &Module, args: &InspectArgs) -> Result
         // Only the module determines this.
         Error::PolicyExceedsLimits { what, needed, got } => {
             let Module { name, .. } = module;
-            let text = format!(
+            anyhow::Error::from(usage!(
                 "{name}: takes {needed} {what}, and the device has {got} at most; specialize or write it for fewer"
-            );
-            anyhow::Error::from(CommandError::usage(text))
+            ))
         }
         Error::MissingFeature { .. } => CommandError::unable(format!("{}: {error}", module.name)).into(),
         error => error.into(),

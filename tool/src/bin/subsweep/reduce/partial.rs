@@ -6,7 +6,7 @@ use subsweep::headless::{Gpu, ReducedBytes};
 use subsweep::reduce::ReduceConfig;
 
 use crate::device;
-use crate::error::CommandError;
+use crate::error::usage;
 use crate::files::Source;
 
 /// What has been reduced of a table: of columns, the results of chunks, which are the rows of a reduction of their own.
@@ -67,10 +67,7 @@ impl<'a> Partial<'a> {
                 let element = index as usize * row_size + column * self.element_size;
                 self.results[end].extend(&chunk[element..][..self.element_size]);
                 let index = u32::try_from(self.row_count + u64::from(index)).map_err(|_| {
-                    CommandError::usage(format!(
-                        "{}: has more than 2^32 rows, whose indices are no u32; split it",
-                        self.source
-                    ))
+                    usage!("{}: has more than 2^32 rows, whose indices are no u32; split it", self.source)
                 })?;
                 self.indices[end].push(index);
             }

@@ -2,14 +2,14 @@
 
 use std::io::Read;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use subsweep::run_length::RunLengthConfig;
 use subsweep_tool::table::{self, ElementType, TableReader, TableShape, header};
 
 use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
-use crate::error::CommandError;
+use crate::error::usage;
 use crate::files::input::InputError;
 use crate::files::{self, Job, ROW_NUMBERS, Source, Spool};
 
@@ -35,10 +35,9 @@ impl RunsArgs {
         let counts = counts.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Counts { mut spool, run_count, element_count } = counts?;
         if run_count != value_count {
-            return Err(CommandError::usage(format!(
+            bail!(usage!(
                 "{counts_source}: has {run_count} counts, and {source} has {value_count} values; give a count for each"
-            ))
-            .into());
+            ));
         }
         let element_size = element.size();
         let room = files::chunk_size(ARRAY_COUNT, element);
@@ -113,10 +112,7 @@ impl Counts {
             let number = |(index, bytes): (usize, &[u8])| {
                 let number = table::whole(bytes, element);
                 u32::try_from(number).map_err(|_| {
-                    CommandError::usage(format!(
-                        "{source}: count {index} is {number}; counts are from 0 to {}",
-                        u32::MAX
-                    ))
+                    usage!("{source}: count {index} is {number}; counts are from 0 to {}", u32::MAX)
                 })
             };
             let counts = (run_count..).zip(bytes.chunks_exact(element.size())).map(number);

@@ -9,7 +9,7 @@ use subsweep_tool::table::{TableReader, TableShape, header};
 use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::{Job, Source, Spool, Spooled};
 
 impl RunsArgs {
@@ -39,9 +39,7 @@ impl RunsArgs {
         };
         let too_long = |TooLong| {
             let max = u32::MAX;
-            CommandError::usage(format!(
-                "{source}: has a run of more than {max} elements, the most of a count; split it"
-            ))
+            usage!("{source}: has a run of more than {max} elements, the most of a count; split it")
         };
         // The last element of a chunk is the first of the next, and tells whether its run goes on.
         let mut kept_size = 0;

@@ -9,7 +9,7 @@ mod targets;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::tuning::TuningAxis;
@@ -17,7 +17,7 @@ use subsweep::tuning::TuningAxis;
 use crate::args::{Common, element_type};
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 use crate::files::Job;
 use crate::files::output::{Output, print_text, to_json};
 use crate::gpus;
@@ -123,10 +123,7 @@ impl Run for TuneArgs {
     fn check_for_children(&self, common: &Common) -> Result<Vec<u8>> {
         if matches!(&common.device, DeviceChoice::Gpus(gpus) if gpus.len() > 1) {
             let origin = device::choice_origin();
-            return Err(CommandError::usage(format!(
-                "tune takes one device, and {origin} lists several; name one"
-            ))
-            .into());
+            bail!(usage!("tune takes one device, and {origin} lists several; name one"));
         }
         Ok(check(common).map(|()| Vec::new())?)
     }

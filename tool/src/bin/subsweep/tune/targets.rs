@@ -9,7 +9,7 @@ use subsweep_tool::harness::{Case, SortValues, tuned_case};
 
 use super::TuneArgs;
 pub use super::descent::Tries;
-use crate::error::CommandError;
+use crate::error::{CommandError, usage};
 
 /// A part, for keys or elements and values of some words.
 pub struct Target {
@@ -67,9 +67,7 @@ pub fn targets(
     let unknown = |name: &&String| !TunedPart::ALL.iter().any(|part| is_part_of(*part, name));
     if let Some(name) = args.parts.iter().find(unknown) {
         let names = TunedPart::ALL.map(TunedPart::name).join(", ");
-        return Err(CommandError::usage(format!(
-            "there is no part {name}; name all, a primitive, or of {names}"
-        )));
+        return Err(usage!("there is no part {name}; name all, a primitive, or of {names}"));
     }
     let count = args.count.unwrap_or(match (args.quick, capabilities.is_cpu()) {
         (true, _) => 1 << 16,
@@ -106,7 +104,7 @@ pub fn targets(
             }
         }
         let (parts, axes) = (args.parts.join(" and "), axes.join(", "));
-        return Err(CommandError::usage(format!("{parts} has no axis {}; it has {axes}", axis.name())));
+        return Err(usage!("{parts} has no axis {}; it has {axes}", axis.name()));
     }
     if targets.is_empty() {
         let why = if is_static {
@@ -114,7 +112,7 @@ pub fn targets(
         } else {
             "is tuned for these keys and values; name others"
         };
-        return Err(CommandError::usage(format!("no part of {} {why}", args.parts.join(" and "))));
+        return Err(usage!("no part of {} {why}", args.parts.join(" and ")));
     }
     Ok(targets)
 }
