@@ -1,15 +1,15 @@
 //! Command-line arguments that commands share. Each command reports the contradictions that clap cannot detect.
 
-use std::ffi::OsString;
-
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, ValueEnum};
 use subsweep::{ElementType, FloatOrder};
 use subsweep_tool::harness::PolicyName;
+use subsweep_tool::table::{Table, TableReader, Taken};
 
 use crate::device::DeviceChoice;
 use crate::error::{CommandError, Exit, usage};
-use crate::files::{Job, Source, memory};
+use crate::files::input::{InputError, OpenTable};
+use crate::files::{self, Destination, Job, Source, memory};
 use crate::policy::Algorithm;
 use crate::{Command, INVOCATION};
 
@@ -131,25 +131,38 @@ pub struct RawType {
 #[derive(Debug, Args)]
 pub struct Files {
     /// An .npy file, or raw little-endian elements with --type; - is standard input
-    input: OsString,
+    pub input: Source,
 
     /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
     #[arg(short, long)]
-    pub output: Option<OsString>,
+    pub output: Option<Destination>,
 
     #[command(flatten)]
     pub raw: RawType,
 }
 
 impl Files {
-    /// The input.
-    pub fn source(&self) -> Source {
-        self.input.clone().into()
+    /// A job with the input and the output.
+    pub fn job(&self) -> Job<'_> {
+        Job::new(&self.output).input("INPUT", &self.input)
     }
 
-    /// A job with the input and the output.
-    pub fn job<'a>(&self, source: &'a Source) -> Job<'a> {
-        Job::new(&self.output).input("INPUT", source)
+    /// Opens the input. With a reason in `needs_file` it must be a file.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is no table that is `taken`.
+    pub fn open(&self, needs_file: Option<&'static str>, taken: &Taken) -> Result<OpenTable, InputError> {
+        files::open_table(&self.input, needs_file, |file, size| {
+            TableReader::new(file, size, self.raw.element, taken)
+        })
+    }
+
+    /// Reads all of the input.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no table that is `taken`.
+    pub fn read(&self, taken: &Taken) -> Result<Table, InputError> {
+        files::read(&self.input, self.raw.element, taken)
     }
 }
 

@@ -4,7 +4,6 @@ mod comparison;
 mod host_time;
 mod scaling;
 
-use std::ffi::OsString;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -21,6 +20,7 @@ use subsweep_tool::harness::{
 
 use crate::args::{Common, parse_percent};
 use crate::command::Run;
+use crate::files::Destination;
 use crate::reports::Format;
 use crate::suite::{self, Suite, SuiteArgs, Tally};
 use crate::terminal::Progress;
@@ -44,15 +44,15 @@ pub struct BenchArgs {
 
     /// Also write the measurements as CSV, one on a line, times in nanoseconds; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub csv: Option<OsString>,
+    pub csv: Option<Destination>,
 
     /// Also write tables as Markdown; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub markdown: Option<OsString>,
+    pub markdown: Option<Destination>,
 
     /// Also write a self-contained HTML page with figures and tables; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub html: Option<OsString>,
+    pub html: Option<Destination>,
 
     /// Empty the device's caches before each run, by a copy of a larger range
     #[arg(long)]

@@ -4,7 +4,6 @@ mod inspections;
 mod peers;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -23,7 +22,7 @@ use crate::command::{Need, Run};
 use crate::device;
 use crate::error::{CommandError, usage};
 use crate::files::output::{print_text, to_json};
-use crate::files::{Compared, Job, Source, read_compared};
+use crate::files::{Compared, Destination, Job, Source, read_compared};
 use crate::reports::{Format, Reports};
 use crate::terminal::escaped;
 
@@ -44,7 +43,7 @@ use crate::terminal::escaped;
 pub struct CompareArgs {
     /// Reports of bench or inspections of inspect, written with --json; - is standard input
     #[arg(required = true, value_name = "REPORT")]
-    pub reports: Vec<OsString>,
+    pub reports: Vec<Source>,
 
     /// The difference of times, in percent, that still counts as the same [default: 5]
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent, allow_hyphen_values = true)]
@@ -57,11 +56,11 @@ pub struct CompareArgs {
 
     /// Write the comparison as JSON; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub json: Option<OsString>,
+    pub json: Option<Destination>,
 
     /// Write a page with the verdicts, and all reports in the same figures; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub html: Option<OsString>,
+    pub html: Option<Destination>,
 }
 
 /// The document of `--json`. Its field names are stable.
@@ -95,10 +94,10 @@ impl Run for CompareArgs {
         if common.algorithm.is_some() || common.policy.is_some() {
             bail!(usage!("compare takes reports as they are; leave --algorithm and --policy out"));
         }
-        let sources: Vec<Source> = self.reports.iter().cloned().map(Source::from).collect();
-        let job = sources.iter().fold(Job::default(), |job, source| job.input("REPORT", source)).checked()?;
+        let job =
+            self.reports.iter().fold(Job::default(), |job, source| job.input("REPORT", source)).checked()?;
         let (mut reports, mut inspections) = (Vec::new(), Vec::new());
-        for source in &sources {
+        for source in &self.reports {
             let title = source.to_string();
             match read_compared(source)? {
                 Compared::Report(report) => reports.push(Named { title, report: *report }),

@@ -41,20 +41,18 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 impl Run for DiffArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "diff")?;
-        let source = self.files.source();
-        let job = self.files.job(&source).checked()?;
-        let opened = files::open_table(&source, None, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &TAKEN)
-        })?;
+        let source = &self.files.input;
+        let job = self.files.job().checked()?;
+        let opened = self.files.open(None, &TAKEN)?;
         let TableReader { element, format, shape, .. } = opened.table;
-        files::check_numbers(&source, format)?;
+        files::check_numbers(source, format)?;
         // A stream of raw elements has no header, and is flat.
         let of_table = shape.unwrap_or(TableShape::Flat { count: 0 });
-        let config = self.config(&source, element, of_table)?;
+        let config = self.config(source, element, of_table)?;
         let (columns, row_size) = (of_table.columns(), config.row_size() as usize);
         let outputs = job.prepare()?;
         let mut chunks =
-            opened.chunks(&source, columns, files::ROWS_AND_RESULTS, "subtracting rows of", &self.memory)?;
+            opened.chunks(source, columns, files::ROWS_AND_RESULTS, "subtracting rows of", &self.memory)?;
 
         let gpu = device::open(common)?;
         let rows = config.result_count(of_table.rows() as u64) as usize;

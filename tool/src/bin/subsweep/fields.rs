@@ -20,11 +20,11 @@ use crate::sort::SortArgs;
 pub fn sort(args: &SortArgs, common: &Common, by: &str) -> Result<()> {
     policy::check_none(common, "sort --by")?;
     check_options(args)?;
-    let source = args.files.source();
-    let job = args.job(&source, &None).checked()?;
+    let source = &args.files.input;
+    let job = args.job().checked()?;
     device::check_inputs(common, &job)?;
-    let mut rows = files::read_structures(&source)?;
-    let config = config(args, &source, &rows.structure, by)?;
+    let mut rows = files::read_structures(source)?;
+    let config = config(args, source, &rows.structure, by)?;
     let count = rows.count();
     let outputs = job.prepare()?;
 

@@ -1,7 +1,5 @@
 //! `subsweep gather`: rows of a table by their indices.
 
-use std::ffi::OsString;
-
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
@@ -27,7 +25,7 @@ pub struct GatherArgs {
 
     /// The indices of the rows, from 0: an .npy file of u32, i32, u64 or i64, or raw u32; - is standard input
     #[arg(long, value_name = "FILE")]
-    pub indices: OsString,
+    pub indices: Source,
 }
 
 // The device's memory limits the count; it is checked once the device is open.
@@ -36,17 +34,15 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 impl Run for GatherArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "gather")?;
-        let source = self.files.source();
-        let indices_source = Source::from(self.indices.clone());
-        let job = self.files.job(&source).row_numbers("--indices", &indices_source).checked()?;
+        let job = self.files.job().row_numbers("--indices", &self.indices).checked()?;
         device::check_inputs(common, &job)?;
-        let mut table = files::read(&source, self.files.raw.element, &TAKEN)?;
-        let config = config(&source, &table)?;
+        let mut table = self.files.read(&TAKEN)?;
+        let config = config(&self.files.input, &table)?;
         let instead = "give it indices, or an .npy file that has none";
         let rows = table.shape.rows();
-        let refuse = |index, position| out_of_range(&indices_source, index, position, rows);
-        let indices = files::read_row_numbers(&indices_source, instead, refuse)?;
-        check_indices(&indices_source, &indices, rows)?;
+        let refuse = |index, position| out_of_range(&self.indices, index, position, rows);
+        let indices = files::read_row_numbers(&self.indices, instead, refuse)?;
+        check_indices(&self.indices, &indices, rows)?;
         let outputs = job.prepare()?;
         // Rows of several elements are moved as words.
         let is_moved = table.shape.columns() > 1;

@@ -1,6 +1,5 @@
 //! `subsweep histogram`: the number of values in each bin, or the sum of their weights.
 
-use std::ffi::OsString;
 use std::io::Read;
 
 use anyhow::Result;
@@ -45,11 +44,11 @@ pub struct HistogramArgs {
 
     /// The edges of bins of any widths, ascending: an .npy file, or raw numbers of the input's type; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
-    pub edges: Option<OsString>,
+    pub edges: Option<Source>,
 
     /// Add the weights of values in place of their number, modulo 2^32: FILE has one for each element, i32 or u32, raw ones as u32
     #[arg(long, value_name = "FILE")]
-    pub weights: Option<OsString>,
+    pub weights: Option<Source>,
 
     #[command(flatten)]
     pub memory: MemoryLimit,
@@ -61,31 +60,27 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 impl Run for HistogramArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "histogram")?;
-        let source = self.files.source();
-        let [edges_source, weights_source] =
-            [&self.edges, &self.weights].map(|file| file.clone().map(Source::from));
-        let job = self.files.job(&source).input("--edges", &edges_source);
-        let job = job.input("--weights", &weights_source).checked()?;
+        let source = &self.files.input;
+        let job = self.files.job().input("--edges", &self.edges).input("--weights", &self.weights);
+        let job = job.checked()?;
         let bins = self.bins.unwrap_or(1);
-        let opened = files::open_table(&source, None, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &TAKEN)
-        })?;
+        let opened = self.files.open(None, &TAKEN)?;
         let TableReader { element, format, shape: known, .. } = opened.table;
         let shape = known.unwrap_or(TableShape::Flat { count: 0 });
-        let edges = match (&edges_source, self.range) {
+        let edges = match (&self.edges, self.range) {
             (Some(source), _) => read_edges(source, element)?,
             (None, range) => even_edges(element, bins, range.unwrap_or_default())
                 .map_err(|error| usage!("--bins and --range: {error}"))?,
         };
-        let config = self.config(&source, element, shape, edges.len() as u32 - 1)?;
-        let weights = weights_source.as_ref().map(Weights::read).transpose()?;
+        let config = self.config(source, element, shape, edges.len() as u32 - 1)?;
+        let weights = self.weights.as_ref().map(Weights::read).transpose()?;
         if let (Some(weights), Some(shape)) = (&weights, known) {
             weights.check_count(shape.rows() * shape.columns())?;
         }
         let outputs = job.prepare()?;
 
         let mut chunks =
-            opened.chunks(&source, shape.columns(), files::ROWS_AND_RESULTS, "counting", &self.memory)?;
+            opened.chunks(source, shape.columns(), files::ROWS_AND_RESULTS, "counting", &self.memory)?;
         let gpu = device::open(common)?;
         let zeroed = || files::zeroed((config.counts_size() / 4) as usize, "the result");
         let (mut counts, mut of_chunk): (Vec<u32>, Vec<u32>) = (zeroed()?, zeroed()?);

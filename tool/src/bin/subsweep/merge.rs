@@ -1,7 +1,5 @@
 //! `subsweep merge`: two sorted arrays into one.
 
-use std::ffi::OsString;
-
 use anyhow::Result;
 use clap::Args;
 use subsweep::merge::{MergeConfig, MergePolicy};
@@ -12,7 +10,7 @@ use crate::args::{Common, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::{CommandError, usage};
-use crate::files::{self, Job, Source};
+use crate::files::{self, Destination, Job, Source};
 use crate::policy;
 
 /// Merge two sorted arrays into one, stable, keys alone or with values
@@ -22,14 +20,14 @@ use crate::policy;
 #[derive(Debug, Args)]
 pub struct MergeArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
-    a: OsString,
+    a: Source,
 
     /// Another one, of the same type: likewise
-    b: OsString,
+    b: Source,
 
     /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
     #[arg(short, long)]
-    pub output: Option<OsString>,
+    pub output: Option<Destination>,
 
     #[command(flatten)]
     pub raw: RawType,
@@ -45,11 +43,11 @@ pub struct MergeArgs {
     /// Move the values of both arrays along with their keys: .npy files with a number for each key, or a row of up to 16 KiB; or
     /// raw, 1, 2, 4 or 8 bytes for each key
     #[arg(long, num_args = 2, value_names = ["A_VALUES", "B_VALUES"], requires = "values_output")]
-    pub values: Option<Vec<OsString>>,
+    pub values: Option<Vec<Source>>,
 
     /// Write the values here, in the format and type of A_VALUES; - is standard output
     #[arg(long, value_name = "FILE", requires = "values")]
-    pub values_output: Option<OsString>,
+    pub values_output: Option<Destination>,
 }
 
 const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
@@ -57,24 +55,22 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max
 impl Run for MergeArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "merge")?;
-        let keys_sources = [&self.a, &self.b].map(|argument| Source::from(argument.clone()));
-        let values_sources = self.values.iter().flatten().map(|argument| Source::from(argument.clone()));
-        let values_sources: Vec<_> = values_sources.collect();
-        let job = Job::new(&self.output).input("A", &keys_sources[0]).input("B", &keys_sources[1]);
-        let job = values_sources.iter().fold(job, |job, source| job.input("--values", source));
+        let keys_sources = [&self.a, &self.b];
+        let job = Job::new(&self.output).input("A", &self.a).input("B", &self.b);
+        let job = self.values.iter().flatten().fold(job, |job, source| job.input("--values", source));
         let job = job.output("--values-output", &self.values_output).checked()?;
         device::check_inputs(common, &job)?;
-        let [a, b] = keys_sources.each_ref().map(|source| files::read(source, self.raw.element, &TAKEN));
+        let [a, b] = keys_sources.map(|source| files::read(source, self.raw.element, &TAKEN));
         let (a, b) = (a?, b?);
-        check_types(&keys_sources, &a, &b)?;
+        check_types(keys_sources, &a, &b)?;
         let counts = [a.shape.rows(), b.shape.rows()];
         let mut value_words = 0;
-        let values = match &values_sources[..] {
-            [a_source, b_source] => {
+        let values = match self.values.as_deref() {
+            Some([a_source, b_source]) => {
                 let mut a_values = files::read_values_of(a_source, a.shape)?;
                 let mut b_values = files::read_values_of(b_source, b.shape)?;
-                check_types(&[a_source.clone(), b_source.clone()], &a_values, &b_values)?;
-                let columns = check_columns(&[a_source, b_source], &a_values, &b_values)?;
+                check_types([a_source, b_source], &a_values, &b_values)?;
+                let columns = check_columns([a_source, b_source], &a_values, &b_values)?;
                 let max = MergeConfig::MAX_VALUE_WORDS;
                 value_words = files::row_words(a_source, a_values.element, columns, max, "moved")?;
                 a_values.format = format_of(&a_values, &b_values);
@@ -117,12 +113,12 @@ fn format_of(a: &Table, b: &Table) -> Format {
 }
 
 /// Refuses two tables of different types. Raw values have no type but a size.
-fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), CommandError> {
+fn check_types(sources: [&Source; 2], a: &Table, b: &Table) -> Result<(), CommandError> {
     let is_raw = a.format == Format::Raw || b.format == Format::Raw;
     if a.element == b.element || is_raw && a.element.size() == b.element.size() {
         return Ok(());
     }
-    let remedy = table::one_type([(&sources[0], a.element), (&sources[1], b.element)]);
+    let remedy = table::one_type([(sources[0], a.element), (sources[1], b.element)]);
     Err(usage!(
         "{}: has elements of {}, and {} of {}; {remedy}",
         sources[1],
@@ -133,7 +129,7 @@ fn check_types(sources: &[Source; 2], a: &Table, b: &Table) -> Result<(), Comman
 }
 
 /// The elements of a value; refuses two tables of rows of different lengths.
-fn check_columns(sources: &[&Source; 2], a: &Table, b: &Table) -> Result<usize, CommandError> {
+fn check_columns(sources: [&Source; 2], a: &Table, b: &Table) -> Result<usize, CommandError> {
     let [columns, other] = [a, b].map(|values| values.shape.columns());
     if columns == other {
         return Ok(columns);

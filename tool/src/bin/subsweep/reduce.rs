@@ -2,7 +2,6 @@
 
 mod partial;
 
-use std::ffi::OsString;
 use std::fmt;
 
 use anyhow::{Result, bail};
@@ -18,7 +17,7 @@ use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::{CommandError, usage};
 use crate::files::input::InputError;
-use crate::files::{self, Job, Outputs, Source};
+use crate::files::{self, Destination, Job, Outputs, Source};
 use crate::policy;
 use crate::{device, number, scan, segments};
 use partial::Partial;
@@ -52,20 +51,20 @@ pub struct ReduceArgs {
     /// Reduce each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; an empty one gives the identity,
     /// such as 0
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
-    pub segments: Option<OsString>,
+    pub segments: Option<Source>,
 
     /// Let each of --segments end where FILE says, the row after its last: segments may then overlap, leave out rows, and be in any
     /// order
     #[arg(long, value_name = "FILE", requires = "segments")]
-    pub segment_ends: Option<OsString>,
+    pub segment_ends: Option<Source>,
 
     /// Reduce each run of equal keys by itself: KEYS has a key of any type for each row; raw keys are equal if their bits are
     #[arg(long, value_name = "KEYS", requires = "keys_output")]
-    pub by_key: Option<OsString>,
+    pub by_key: Option<Source>,
 
     /// The output file of --by-key: the key of each run
     #[arg(long, value_name = "FILE", requires = "by_key")]
-    pub keys_output: Option<OsString>,
+    pub keys_output: Option<Destination>,
 
     /// The order of floats in an .npy file of --by-key, by which keys are equal
     #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy, requires = "by_key")]
@@ -149,33 +148,31 @@ impl Run for ReduceArgs {
                  --memory"
             ));
         }
-        let source = self.files.source();
-        let [segments_source, ends_source, keys_source] =
-            [&self.segments, &self.segment_ends, &self.by_key].map(|file| file.clone().map(Source::from));
-        let job = self.files.job(&source).row_numbers("--segments", &segments_source);
-        let job = job.row_numbers("--segment-ends", &ends_source);
-        let job = job.input("--by-key", &keys_source).output("--keys-output", &self.keys_output);
+        let source = &self.files.input;
+        let job = self.files.job().row_numbers("--segments", &self.segments);
+        let job = job.row_numbers("--segment-ends", &self.segment_ends);
+        let job = job.input("--by-key", &self.by_key).output("--keys-output", &self.keys_output);
         let job = job.checked()?;
         let job = if self.files.output.is_none() { job.prints("-o") } else { job };
         if !self.has_runs() {
-            return self.run_in_chunks(common, &source, &job);
+            return self.run_in_chunks(common, &job);
         }
         device::check_inputs(common, &job)?;
-        let table = files::read(&source, self.files.raw.element, &TAKEN)?;
-        self.check_format(&source, table.format)?;
-        let mut config = self.config(&source, table.element, table.shape)?;
+        let table = self.files.read(&TAKEN)?;
+        self.check_format(source, table.format)?;
+        let mut config = self.config(source, table.element, table.shape)?;
         let rows = table.shape.rows();
         let mut offsets = Vec::new();
-        if let Some(segments_source) = &segments_source {
+        if let Some(begins) = &self.segments {
             config = config.runs(ReduceRuns::Offsets);
-            if let Some(ends_source) = &ends_source {
-                offsets = segments::read_ranges([segments_source, ends_source], "reduce", rows, "rows")?;
+            if let Some(ends) = &self.segment_ends {
+                offsets = segments::read_ranges([begins, ends], "reduce", rows, "rows")?;
                 config = config.runs(ReduceRuns::Ranges);
             } else {
-                offsets = segments::read(segments_source, "reduce", rows, "rows")?;
+                offsets = segments::read(begins, "reduce", rows, "rows")?;
             }
         }
-        let keys = keys_source.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
+        let keys = self.by_key.as_ref().map(|keys| files::read_values(keys, rows as u64)).transpose()?;
         if let Some(keys) = &keys {
             config = config.runs(ReduceRuns::keys_in(keys.element, self.order));
         }
@@ -212,10 +209,9 @@ impl ReduceArgs {
     }
 
     /// Reduces all rows, or each row, of a table of any size.
-    fn run_in_chunks(&self, common: &Common, source: &Source, job: &Job<'_>) -> Result<()> {
-        let opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &TAKEN)
-        })?;
+    fn run_in_chunks(&self, common: &Common, job: &Job<'_>) -> Result<()> {
+        let source = &self.files.input;
+        let opened = self.files.open(None, &TAKEN)?;
         let TableReader { element, format, shape, .. } = opened.table;
         self.check_format(source, format)?;
         let shape = shape.unwrap_or(TableShape::Flat { count: 0 });

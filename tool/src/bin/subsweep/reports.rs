@@ -1,12 +1,10 @@
 //! Output of a report in several formats, each to a file of its own.
 
-use std::ffi::OsString;
-
 use anyhow::Result;
 use subsweep_tool::harness::Report;
 use subsweep_tool::harness::page::{Titled, page};
 
-use crate::files::{Job, Output};
+use crate::files::{Destination, Job, Output};
 
 /// A format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +49,7 @@ impl Reports {
     ///
     /// # Errors
     /// A destination cannot be written, or is an input, or two formats share one.
-    pub fn prepare(mut job: Job<'_>, destinations: &[(Format, &Option<OsString>)]) -> Result<Self> {
+    pub fn prepare(mut job: Job<'_>, destinations: &[(Format, &Option<Destination>)]) -> Result<Self> {
         let given = destinations.iter().filter(|(_, file)| file.is_some()).map(|(format, _)| *format);
         for (format, file) in destinations {
             job = job.output(format.option(), *file);

@@ -14,7 +14,7 @@ use subsweep_tool::table::{ElementType, TableReader, Taken};
 use crate::args::{Common, MemoryLimit, RawType, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::files::input::{InputError, OpenTable};
-use crate::files::{self, Source};
+use crate::files::{self, Destination, Source};
 use crate::policy;
 
 /// Encode runs of equal elements as values and counts, or decode them
@@ -25,12 +25,12 @@ use crate::policy;
 pub struct RunsArgs {
     /// The elements: an .npy file, or raw little-endian elements with --type; - is standard input
     #[arg(required_unless_present = "decode", conflicts_with = "decode")]
-    input: Option<OsString>,
+    input: Option<Source>,
 
     /// The output file of the values, or with --decode of the elements; an existing one is replaced once the result is
     /// complete; - is standard output [default: -]
     #[arg(short, long)]
-    output: Option<OsString>,
+    output: Option<Destination>,
 
     #[command(flatten)]
     raw: RawType,
@@ -41,7 +41,7 @@ pub struct RunsArgs {
 
     /// Write the index of the first element of each run as well, as u32
     #[arg(long, value_name = "FILE", conflicts_with = "decode")]
-    offsets: Option<OsString>,
+    offsets: Option<Destination>,
 
     /// Leave out the runs of one element
     #[arg(long, conflicts_with = "decode")]
@@ -53,7 +53,7 @@ pub struct RunsArgs {
 
     /// Decode runs of the values in VALUES, in place of INPUT
     #[arg(long, value_name = "VALUES")]
-    decode: Option<OsString>,
+    decode: Option<Source>,
 
     #[command(flatten)]
     memory: MemoryLimit,
@@ -63,8 +63,8 @@ impl Run for RunsArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "runs")?;
         match (&self.input, &self.decode) {
-            (_, Some(values)) => self.decode(&values.clone().into(), common),
-            (Some(input), None) => self.encode(&input.clone().into(), common),
+            (_, Some(values)) => self.decode(values, common),
+            (Some(input), None) => self.encode(input, common),
             (None, None) => unreachable!("clap requires one of them"),
         }
     }

@@ -2,7 +2,6 @@
 
 mod keys;
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 
@@ -66,11 +65,11 @@ pub struct ScanArgs {
     /// Scan each segment by itself: FILE has the first row of each, ascending, as whole numbers, raw ones as u32; row 0 always begins a
     /// segment
     #[arg(long, value_name = "FILE", conflicts_with = "by_key")]
-    pub segments: Option<OsString>,
+    pub segments: Option<Source>,
 
     /// Scan each run of equal keys by itself: KEYS has a key of any type for each row, raw ones as unsigned numbers
     #[arg(long, value_name = "KEYS")]
-    pub by_key: Option<OsString>,
+    pub by_key: Option<Source>,
 
     /// The order of floats in an .npy file of --by-key, by which keys are equal
     #[arg(long, value_parser = float_order(), default_value_t = FloatOrder::Numpy, requires = "by_key")]
@@ -87,36 +86,31 @@ impl Run for ScanArgs {
     fn run(&self, common: &Common) -> Result<()> {
         device::check_one(&common.device, "scan")?;
         check(self, common)?;
-        let source = self.files.source();
-        let [segments_source, keys_source] =
-            [&self.segments, &self.by_key].map(|file| file.clone().map(Source::from));
-        let job = self.files.job(&source).row_numbers("--segments", &segments_source);
-        let job = job.row_numbers("--by-key", &keys_source).checked()?;
-        let needs_file = self.reverse.then_some(segments::BACKWARD);
-        let mut opened = files::open_table(&source, needs_file, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &TAKEN)
-        })?;
+        let source = &self.files.input;
+        let job = self.files.job().row_numbers("--segments", &self.segments);
+        let job = job.row_numbers("--by-key", &self.by_key).checked()?;
+        let mut opened = self.files.open(self.reverse.then_some(segments::BACKWARD), &TAKEN)?;
         // The size of raw keys follows from the number of rows, and a program may write the values to a pipe before the keys to
         // another.
-        if keys_source.is_some() && !opened.table.is_file() {
-            opened = opened.spooled(&source, &TemporaryFolder::default())?;
+        if self.by_key.is_some() && !opened.table.is_file() {
+            opened = opened.spooled(source, &TemporaryFolder::default())?;
         }
         let TableReader { element, format, shape, payload_size, .. } = opened.table;
-        files::check_numbers(&source, format)?;
-        let (mut config, initial) = self.config(common, &source, &opened.table)?;
+        files::check_numbers(source, format)?;
+        let (mut config, initial) = self.config(common, &opened.table)?;
         // Along rows, every element is a row of the scan.
         let rows_of = |shape: TableShape| if self.axis == 1 { shape.element_count() } else { shape.rows() };
         let row_count = shape.map(rows_of);
         let row_count = row_count.map(|count| count as u64);
         let offsets = |source| Offsets::open(source, self.reverse, row_count);
-        let mut segments = segments_source.as_ref().map(offsets).transpose()?;
+        let mut segments = self.segments.as_ref().map(offsets).transpose()?;
         let heads = |source| Heads::open(source, self.order, self.reverse, row_count.unwrap_or(0));
-        let mut heads = keys_source.as_ref().map(heads).transpose()?;
+        let mut heads = self.by_key.as_ref().map(heads).transpose()?;
         let (reader, row_count): (Box<dyn Read + Send>, _) = if self.reverse {
-            (Box::new(opened.backward(&source)?), row_count)
+            (Box::new(opened.backward(source)?), row_count)
         } else {
             // A stream is of one column, unless its header states the rows.
-            let (reader, count) = opened.forward(&source)?;
+            let (reader, count) = opened.forward(source)?;
             (Box::new(reader), row_count.or(count))
         };
         let outputs = job.prepare()?;
@@ -148,13 +142,13 @@ impl Run for ScanArgs {
         match scanned {
             Ok(()) => Ok(output.finish()?),
             Err(StreamError::SegmentBeyond { begin, row_count }) => {
-                let source = segments_source.as_ref().unwrap_or(&source);
+                let source = self.segments.as_ref().unwrap_or(source);
                 Err(segments::beyond(source, begin, row_count, "rows").into())
             }
             // A source of segments names itself.
             Err(error) => {
                 let of_output = |error| output.error(error);
-                Err(of_stream(error, &source, of_output, &TemporaryFolder::default(), &self.memory))
+                Err(of_stream(error, source, of_output, &TemporaryFolder::default(), &self.memory))
             }
         }
     }
@@ -173,10 +167,9 @@ impl ScanArgs {
     pub fn config(
         &self,
         common: &Common,
-        source: &Source,
         table: &TableReader<File>,
     ) -> Result<(ScanConfig, Option<Vec<u8>>), CommandError> {
-        let element = table.element;
+        let (source, element) = (&self.files.input, table.element);
         check_operator(self.op, element)?;
         // A stream of raw elements has no header, and is flat.
         let shape = table.shape.unwrap_or(TableShape::Flat { count: 0 });

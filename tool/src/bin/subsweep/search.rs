@@ -1,7 +1,5 @@
 //! `subsweep search`: positions of needles in a sorted array.
 
-use std::ffi::OsString;
-
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use subsweep::search::{SearchConfig, SearchPlan, SearchPolicy};
@@ -13,7 +11,7 @@ use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::{CommandError, usage};
 use crate::files::input::InputError;
-use crate::files::{self, Job, Source};
+use crate::files::{self, Destination, Job, Source};
 use crate::policy;
 
 /// Search for needles in a sorted array: the position of each
@@ -24,15 +22,15 @@ use crate::policy;
 #[derive(Debug, Args)]
 pub struct SearchArgs {
     /// A sorted array: an .npy file, or raw little-endian elements with --type; - is standard input
-    sorted: OsString,
+    sorted: Source,
 
     /// The elements to search for, an array or a table: likewise. Of two types both are converted to the one of
     /// numpy.promote_types
-    needles: OsString,
+    needles: Source,
 
     /// The output file; an existing one is replaced once the result is complete; - is standard output [default: -]
     #[arg(short, long)]
-    pub output: Option<OsString>,
+    pub output: Option<Destination>,
 
     #[command(flatten)]
     pub raw: RawType,
@@ -68,12 +66,9 @@ const SORTED_ROWS: Taken = Taken { max_count: SearchPlan::MAX_SORTED_COUNT, ..NE
 impl Run for SearchArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "search")?;
-        let sources = [&self.sorted, &self.needles].map(|argument| Source::from(argument.clone()));
-        let [sorted_source, needles_source] = &sources;
-        let job = Job::new(&self.output)
-            .input("SORTED", sorted_source)
-            .input("NEEDLES", needles_source)
-            .checked()?;
+        let sources @ [sorted_source, needles_source] = [&self.sorted, &self.needles];
+        let job = Job::new(&self.output).input("SORTED", sorted_source);
+        let job = job.input("NEEDLES", needles_source).checked()?;
         device::check_inputs(common, &job)?;
         let taken = if self.axis == 0 { SORTED } else { SORTED_ROWS };
         let sorted = files::read(sorted_source, self.raw.element, &taken)?;
@@ -86,7 +81,7 @@ impl Run for SearchArgs {
                 sorted.element
             )
         })?;
-        let lengths = (self.axis == 1).then(|| row_lengths(&sources, [&sorted, &needles])).transpose()?;
+        let lengths = (self.axis == 1).then(|| row_lengths(sources, [&sorted, &needles])).transpose()?;
         let convert = |table: Table, source: &Source| {
             table
                 .converted(element)
@@ -121,9 +116,9 @@ const fn position_type(config: &SearchConfig) -> ElementType {
 }
 
 /// Elements of a row of both tables, which have as many rows.
-fn row_lengths(sources: &[Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], CommandError> {
+fn row_lengths(sources: [&Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], CommandError> {
     let of = |index: usize| -> Result<_, CommandError> {
-        let length = files::row_length(&sources[index], tables[index].shape)?;
+        let length = files::row_length(sources[index], tables[index].shape)?;
         // More are refused when the files are read, or by the plan.
         Ok(u32::try_from(length).unwrap_or(u32::MAX))
     };

@@ -2,7 +2,6 @@
 
 mod chunks;
 
-use std::ffi::OsString;
 use std::mem;
 
 use anyhow::{Result, bail};
@@ -15,7 +14,7 @@ use subsweep_tool::table::{self, Flags, Table, TableShape, Taken};
 use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{CommandError, usage};
-use crate::files::{self, Source};
+use crate::files::{self, Destination, Source};
 use crate::policy::Algorithm;
 use crate::terminal;
 use crate::{device, number};
@@ -44,11 +43,11 @@ pub struct SelectArgs {
     /// With --unique: compare the keys in FILE, one for each element or row of the input: an .npy file, or raw unsigned
     /// numbers of 1, 2, 4 or 8 bytes
     #[arg(long, value_name = "FILE")]
-    by_key: Option<OsString>,
+    by_key: Option<Source>,
 
     /// With --by-key: write the keys that are kept
     #[arg(long, value_name = "FILE")]
-    keys_output: Option<OsString>,
+    keys_output: Option<Destination>,
 
     #[command(flatten)]
     moved: Moved,
@@ -76,7 +75,7 @@ pub struct PartitionArgs {
 
     /// Write the sizes of all parts, u32, instead of printing them
     #[arg(long, value_name = "FILE")]
-    count: Option<OsString>,
+    count: Option<Destination>,
 
     #[command(flatten)]
     moved: Moved,
@@ -90,7 +89,7 @@ pub struct PartitionArgs {
 struct Predicate {
     /// Keep the elements or rows whose flag is not 0: an .npy file of bool, u8 or u32, or raw flags of 1 or 4 bytes
     #[arg(long, value_name = "FILE")]
-    flags: Option<OsString>,
+    flags: Option<Source>,
 
     /// Keep the elements that satisfy a condition: 'x < 3', with <, <=, ==, !=, >= or >, or '3 <= x < 9'
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
@@ -102,16 +101,16 @@ struct Predicate {
 struct Moved {
     /// Write the indices of the elements as well, as u32
     #[arg(long, value_name = "FILE")]
-    indices: Option<OsString>,
+    indices: Option<Destination>,
 
     /// Move the values in FILE along with the elements: an .npy file with a number for each element, or a row of up to 16 KiB; or
     /// raw, 1, 2, 4 or 8 bytes for each element
     #[arg(long, value_name = "FILE")]
-    values: Option<OsString>,
+    values: Option<Source>,
 
     /// Write the values here, in the format and type of --values; - is standard output
     #[arg(long, value_name = "FILE")]
-    values_output: Option<OsString>,
+    values_output: Option<Destination>,
 }
 
 /// A comparison with numbers whose type the input determines.
@@ -190,10 +189,10 @@ impl Run for SelectArgs {
             by: &self.by,
             moved: &self.moved,
             order: self.order,
-            keys: self.by_key.as_ref(),
-            keys_output: self.keys_output.as_ref(),
+            keys: &self.by_key,
+            keys_output: &self.keys_output,
             and_then: None,
-            count: None,
+            count: &None,
             memory: &self.memory,
         }
         .run(common)
@@ -214,10 +213,10 @@ impl Run for PartitionArgs {
             by: &self.by,
             moved: &self.moved,
             order: FloatOrder::Numpy,
-            keys: None,
-            keys_output: None,
+            keys: &None,
+            keys_output: &None,
             and_then: self.and_then.as_ref(),
-            count: self.count.as_ref(),
+            count: &self.count,
             memory: &self.memory,
         }
         .run(common)
@@ -233,16 +232,11 @@ struct Selection<'a> {
     by: &'a Predicate,
     moved: &'a Moved,
     order: FloatOrder,
-    keys: Option<&'a OsString>,
-    keys_output: Option<&'a OsString>,
+    keys: &'a Option<Source>,
+    keys_output: &'a Option<Destination>,
     and_then: Option<&'a Condition>,
-    count: Option<&'a OsString>,
+    count: &'a Option<Destination>,
     memory: &'a MemoryLimit,
-}
-
-/// The source of an option.
-fn source(argument: Option<&OsString>) -> Option<Source> {
-    argument.cloned().map(Source::from)
 }
 
 impl Selection<'_> {
@@ -260,18 +254,15 @@ impl Selection<'_> {
         if self.moved.values.is_some() != self.moved.values_output.is_some() {
             bail!(usage!("--values and --values-output go together; give both or neither"));
         }
-        let input_source = self.files.source();
-        let [flags_source, keys_source, values_source] =
-            [self.by.flags.as_ref(), self.keys, self.moved.values.as_ref()].map(source);
-        let moved = self.moved;
-        let job = self.files.job(&input_source).input("--flags", &flags_source);
-        let job = job.input("--by-key", &keys_source).input("--values", &values_source);
+        let (input_source, moved) = (&self.files.input, self.moved);
+        let job = self.files.job().input("--flags", &self.by.flags);
+        let job = job.input("--by-key", self.keys).input("--values", &moved.values);
         let job =
             job.output("--keys-output", self.keys_output).output("--values-output", &moved.values_output);
         let job = job.output("--indices", &moved.indices).output("--count", self.count).checked()?;
 
         if let [_] = job.sources()[..] {
-            return self.run_in_chunks(common, algorithm, &input_source, &job);
+            return self.run_in_chunks(common, algorithm, &job);
         }
         if self.memory.is_given() {
             bail!(usage!("flags, keys and values are taken in memory; leave out them or --memory"));
@@ -285,19 +276,19 @@ impl Selection<'_> {
             max_dimensions: if takes_rows { 2 } else { 1 },
             max_count: if is_counted && !takes_rows { SelectPlan::MAX_COUNT } else { u64::MAX },
         };
-        let mut input = files::read(&input_source, self.files.raw.element, &taken)?;
+        let mut input = self.files.read(&taken)?;
         let count = input.shape.rows() as u64;
         if is_counted && count > SelectPlan::MAX_COUNT {
             let max = SelectPlan::MAX_COUNT;
             let what = "--indices and --count are of 32 bits; leave them out, or split the file";
             bail!(usage!("{input_source}: has {count} rows, of which up to {max} are counted: {what}"));
         }
-        let flags = flags_source.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
-        let keys = keys_source.as_ref().map(|source| files::read_values(source, count)).transpose()?;
+        let flags = self.by.flags.as_ref().map(|source| files::read_flags(source, count)).transpose()?;
+        let keys = self.keys.as_ref().map(|source| files::read_values(source, count)).transpose()?;
         let of_elements = TableShape::Flat { count: count as usize };
         let read = |source| files::read_values_of(source, of_elements);
-        let mut values = values_source.as_ref().map(read).transpose()?;
-        let named_values = values_source.as_ref().zip(values.as_ref());
+        let mut values = moved.values.as_ref().map(read).transpose()?;
+        let named_values = moved.values.as_ref().zip(values.as_ref());
         let (config, operands) =
             self.config(input.element, input.shape, flags.as_ref(), keys.as_ref(), named_values)?;
 
@@ -385,7 +376,7 @@ impl Selection<'_> {
     ) -> Result<(SelectConfig, Vec<u32>), CommandError> {
         let row_words = || {
             let max = SelectConfig::MAX_WORDS;
-            files::row_words(&self.files.source(), element, shape.columns(), max, "selected")
+            files::row_words(&self.files.input, element, shape.columns(), max, "selected")
         };
         let mut operands = Vec::new();
         let config = match (flags, &self.by.condition, keys) {

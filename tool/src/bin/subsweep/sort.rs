@@ -1,6 +1,5 @@
 //! `subsweep sort`: sorts of keys or pairs, and argsorts.
 
-use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -21,7 +20,7 @@ use crate::args::{Common, Files, MemoryLimit, float_order};
 use crate::command::{Run, Shown, ShownPolicy};
 use crate::error::{CommandError, of_stream, usage};
 use crate::files::input::{InputError, InputProblem, OpenTable};
-use crate::files::{self, BegunOutput, Job, Outputs, Source, Spool, TemporaryFolder};
+use crate::files::{self, BegunOutput, Destination, Job, Outputs, Source, Spool, TemporaryFolder};
 use crate::policy::{self, Algorithm};
 use crate::terminal::Progress;
 use crate::{device, fields, segments};
@@ -56,11 +55,11 @@ pub struct SortArgs {
     /// Move the values in FILE along with the keys: an .npy file with a number for each key, or a row of up to 16 KiB; or raw, 1, 2,
     /// 4 or 8 bytes for each key
     #[arg(long, value_name = "FILE")]
-    pub values: Option<OsString>,
+    pub values: Option<Source>,
 
     /// Write the values here, in the format and type of --values; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub values_output: Option<OsString>,
+    pub values_output: Option<Destination>,
 
     /// Write the permutation instead of the keys, as u32, and of more than 2^32 keys as u64: a[result] is
     /// sorted
@@ -75,12 +74,12 @@ pub struct SortArgs {
     /// Sort each segment by itself: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; keys before the first
     /// segment are not moved. With --argsort the result holds indices into the whole array
     #[arg(long, value_name = "FILE")]
-    pub segments: Option<OsString>,
+    pub segments: Option<Source>,
 
     /// Let each of --segments end where FILE says, at the index after its last key: segments may then leave out keys, which are not
     /// moved, and be in any order; they do not overlap
     #[arg(long, value_name = "FILE", requires = "segments")]
-    pub segment_ends: Option<OsString>,
+    pub segment_ends: Option<Source>,
 
     #[command(flatten)]
     pub memory: MemoryLimit,
@@ -100,43 +99,31 @@ impl Run for SortArgs {
         policy::check_sort(common)?;
         self.check_values()?;
         self.check_segments(common)?;
-        let source = self.files.source();
-        let [values, segments, ends] =
-            [&self.values, &self.segments, &self.segment_ends].map(|file| file.clone().map(Source::from));
-        let job = self.job(&source, &values).row_numbers("--segments", &segments);
-        let job = job.row_numbers("--segment-ends", &ends).checked()?;
+        let job = self.job().row_numbers("--segments", &self.segments);
+        let job = job.row_numbers("--segment-ends", &self.segment_ends).checked()?;
         if let Some(element) = self.files.raw.element {
             check_bits(self, element)?;
         }
-        match &segments {
-            _ if self.axis == 1 => self.run_along_rows(common, &job, &source),
-            Some(segments) => {
-                self.run_in_segments(common, &job, &source, values.as_ref(), (segments, ends.as_ref()))
-            }
-            None => self.run_in_chunks(common, &job, &source, values.as_ref()),
+        match &self.segments {
+            _ if self.axis == 1 => self.run_along_rows(common, &job),
+            Some(begins) => self.run_in_segments(common, &job, begins),
+            None => self.run_in_chunks(common, &job),
         }
     }
 }
 
 impl SortArgs {
     /// The job, but for segments.
-    pub fn job<'a>(&self, source: &'a Source, values: &'a Option<Source>) -> Job<'a> {
-        self.files.job(source).input("--values", values).output("--values-output", &self.values_output)
+    pub fn job(&self) -> Job<'_> {
+        self.files.job().input("--values", &self.values).output("--values-output", &self.values_output)
     }
 
     /// Sorts files of any size.
-    fn run_in_chunks(
-        &self,
-        common: &Common,
-        job: &Job<'_>,
-        source: &Source,
-        values: Option<&Source>,
-    ) -> Result<()> {
+    fn run_in_chunks(&self, common: &Common, job: &Job<'_>) -> Result<()> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: u64::MAX };
-        let mut opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &TAKEN)
-        })
-        .map_err(|error| with_remedy(error.into(), OF_ROWS))?;
+        let (source, values) = (&self.files.input, self.values.as_ref());
+        let opened = self.files.open(None, &TAKEN);
+        let mut opened = opened.map_err(|error| with_remedy(error.into(), OF_ROWS))?;
         let (element, format) = (opened.table.element, opened.table.format);
         check_bits(self, element)?;
         let outputs = job.prepare()?;
@@ -225,11 +212,10 @@ impl SortArgs {
     }
 
     /// Sorts each row of a table of any size by itself.
-    fn run_along_rows(&self, common: &Common, job: &Job<'_>, source: &Source) -> Result<()> {
+    fn run_along_rows(&self, common: &Common, job: &Job<'_>) -> Result<()> {
         const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max_count: u64::MAX };
-        let opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &TAKEN)
-        })?;
+        let source = &self.files.input;
+        let opened = self.files.open(None, &TAKEN)?;
         let TableReader { element, format, shape, .. } = opened.table;
         let shape = shape.unwrap_or(TableShape::Flat { count: 0 });
         let columns = files::row_length(source, shape)?;
@@ -268,24 +254,17 @@ impl SortArgs {
     }
 
     /// Sorts each segment by itself, in memory.
-    fn run_in_segments(
-        &self,
-        common: &Common,
-        job: &Job<'_>,
-        source: &Source,
-        values_source: Option<&Source>,
-        (begins, ends): (&Source, Option<&Source>),
-    ) -> Result<()> {
+    fn run_in_segments(&self, common: &Common, job: &Job<'_>, begins: &Source) -> Result<()> {
         device::check_inputs(common, job)?;
-        let mut keys = read_keys(source, self)?;
+        let mut keys = read_keys(&self.files)?;
         check_bits(self, keys.element)?;
         let count = keys.shape.rows();
         let read = |source| {
             let read = files::read_values_of(source, keys.shape);
             read.map_err(|error| with_remedy(error.into(), OF_VALUES))
         };
-        let mut values = values_source.map(read).transpose()?;
-        let segments = match ends {
+        let mut values = self.values.as_ref().map(read).transpose()?;
+        let segments = match &self.segment_ends {
             Some(ends) => {
                 let ranges = segments::read_ranges([begins, ends], "sort", count, "keys")?;
                 check_ranges(ranges.split_at(ranges.len() / 2).into(), count as u64)
@@ -296,7 +275,7 @@ impl SortArgs {
         };
         let value_size = values.as_ref().map(Table::row_size);
         let config = SegmentedSortConfig::new(config(self, keys.element, value_size)?);
-        let config = if ends.is_some() { config.ranges() } else { config };
+        let config = if self.segment_ends.is_some() { config.ranges() } else { config };
         let outputs = job.prepare()?;
         if let Some(values) = &mut values {
             values.pad();
@@ -363,9 +342,10 @@ impl SortArgs {
 }
 
 /// Reads the keys of a segmented sort, whose offsets have 32 bits.
-fn read_keys(source: &Source, args: &SortArgs) -> Result<Table> {
+fn read_keys(files: &Files) -> Result<Table> {
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count: SortPlan::MAX_COUNT };
-    files::read(source, args.files.raw.element, &taken).map_err(|error| match &error.problem {
+    let source = &files.input;
+    files.read(&taken).map_err(|error| match &error.problem {
         InputProblem::Table(TableError::TooMany { max }) => usage!(
             "{source}: --segments takes up to {max} keys, and there are more; leave it out, or split them"
         )

@@ -1,6 +1,5 @@
 //! Common code of `verify` and `bench`: iteration over devices, selection of cases, tally and report.
 
-use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -15,7 +14,7 @@ use crate::cache::CachedGpu;
 use crate::device::{self, Numbered};
 use crate::error::CommandError;
 use crate::files::output::{OutputError, print, print_text};
-use crate::files::{Job, memory};
+use crate::files::{Destination, Job, memory};
 use crate::pattern::matches;
 use crate::reports::{Format, Reports};
 use crate::terminal::{self, escaped};
@@ -44,7 +43,7 @@ pub struct SuiteArgs {
 
     /// Write a report as JSON, valid while the command runs and complete at the end; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub json: Option<OsString>,
+    pub json: Option<Destination>,
 }
 
 impl CaseArgs {
@@ -115,7 +114,7 @@ impl Opened {
 /// There is no suitable device; the first error of a device, once all have been tried; a wrong result.
 pub fn run(
     args: &SuiteArgs,
-    destinations: &[(Format, &Option<OsString>)],
+    destinations: &[(Format, &Option<Destination>)],
     common: &Common,
     mut on_device: impl FnMut(&mut Suite, &Opened) -> Result<Tally>,
 ) -> Result<()> {
@@ -170,7 +169,11 @@ pub fn is_missing_feature(error: &anyhow::Error) -> bool {
 }
 
 impl Suite {
-    fn new(args: &SuiteArgs, destinations: &[(Format, &Option<OsString>)], common: &Common) -> Result<Self> {
+    fn new(
+        args: &SuiteArgs,
+        destinations: &[(Format, &Option<Destination>)],
+        common: &Common,
+    ) -> Result<Self> {
         Ok(Self {
             effort: args.cases.effort(),
             patterns: Patterns::new(&args.cases, common),

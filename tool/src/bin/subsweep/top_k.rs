@@ -1,7 +1,5 @@
 //! `subsweep topk`: the largest or smallest elements of each row.
 
-use std::ffi::OsString;
-
 use anyhow::{Result, bail};
 use clap::Args;
 use subsweep::headless::{TopKBytes, TopKRows};
@@ -12,7 +10,7 @@ use subsweep_tool::table::{Table, TableShape, Taken, padded, trimmed};
 use crate::args::{Common, Files, float_order};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::error::{CommandError, usage};
-use crate::files::{self, Source};
+use crate::files::{self, Destination, Source};
 use crate::{device, policy, segments};
 
 /// Select the k largest or smallest elements of an array, or of each row of a table
@@ -37,12 +35,12 @@ pub struct TopKArgs {
 
     /// Select as many of each row as FILE says, a whole number for each; raw ones are u32
     #[arg(long, value_name = "FILE")]
-    pub ks: Option<OsString>,
+    pub ks: Option<Source>,
 
     /// Take the segments of an array as rows: FILE has the first index of each, ascending, as whole numbers, raw ones as u32; elements
     /// before the first segment are in none. One of fewer than k elements has as many results
     #[arg(long, value_name = "FILE")]
-    pub segments: Option<OsString>,
+    pub segments: Option<Source>,
 
     /// Select the smallest, the smallest first
     #[arg(long)]
@@ -58,16 +56,16 @@ pub struct TopKArgs {
 
     /// Write the indices in the row as well, as u32
     #[arg(long, value_name = "FILE")]
-    pub indices: Option<OsString>,
+    pub indices: Option<Destination>,
 
     /// Move the values in FILE along with the elements: an .npy file of the input's shape, or with one dimension more for
     /// values of several elements; or raw, 1, 2, 4 or 8 bytes for each element
     #[arg(long, value_name = "FILE")]
-    pub values: Option<OsString>,
+    pub values: Option<Source>,
 
     /// Write the values here, in the format and type of --values; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub values_output: Option<OsString>,
+    pub values_output: Option<Destination>,
 }
 
 // The device's memory limits the count; it is checked once the device is open.
@@ -76,25 +74,22 @@ const TAKEN: Taken = Taken { elements: &ElementType::ALL, max_dimensions: 2, max
 impl Run for TopKArgs {
     fn run(&self, common: &Common) -> Result<()> {
         policy::check_none(common, "topk")?;
-        let source = self.files.source();
-        let values_source = self.values.clone().map(Source::from);
+        let source = &self.files.input;
         if self.values.is_some() != self.values_output.is_some() {
             bail!(usage!("--values and --values-output go together; give both or neither"));
         }
-        let job = self.files.job(&source).input("--values", &values_source);
-        let [segments_source, ks_source] =
-            [&self.segments, &self.ks].map(|file| file.clone().map(Source::from));
-        let job = job.row_numbers("--segments", &segments_source).row_numbers("--ks", &ks_source);
+        let job = self.files.job().input("--values", &self.values);
+        let job = job.row_numbers("--segments", &self.segments).row_numbers("--ks", &self.ks);
         let job = job.output("--indices", &self.indices).output("--values-output", &self.values_output);
         let job = job.checked()?;
         device::check_inputs(common, &job)?;
-        let table = files::read(&source, self.files.raw.element, &TAKEN)?;
-        let rows = UnequalRows::read(&source, &table, segments_source.as_ref(), ks_source.as_ref())?;
-        let config = self.config(&source, &table, &rows)?;
+        let table = self.files.read(&TAKEN)?;
+        let rows = UnequalRows::read(source, &table, self.segments.as_ref(), self.ks.as_ref())?;
+        let config = self.config(source, &table, &rows)?;
         let mut values =
-            values_source.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
+            self.values.as_ref().map(|source| files::read_values_of(source, table.shape)).transpose()?;
         let value_size = values.as_ref().map_or(0, |values| value_size(values, table.shape));
-        let config = match (&values_source, &mut values) {
+        let config = match (&self.values, &mut values) {
             (Some(source), Some(values)) => {
                 let words = value_words(source, values, value_size)?;
                 values.payload = padded(std::mem::take(&mut values.payload), value_size);

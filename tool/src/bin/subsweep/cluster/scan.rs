@@ -39,7 +39,7 @@ pub struct Scan {
 impl Run for Scan {
     fn run(&self, common: &Common) -> Result<()> {
         let (args, world) = (&self.scan, super::world());
-        let (source, segments) = (args.files.source(), args.segments.clone().map(Source::from));
+        let source = &args.files.input;
         let open = || -> Result<_> {
             policy::check_scan(common)?;
             scan::check(args, common)?;
@@ -52,11 +52,9 @@ impl Run for Scan {
             if args.monotone {
                 bail!(usage!("ranks have no --monotone; scan the result by --op max"));
             }
-            let job = args.files.job(&source).row_numbers("--segments", &segments).checked()?;
-            let opened = files::open_table(&source, Some(IN_SLICES), |file, size| {
-                TableReader::new(file, size, args.files.raw.element, &Taken { elements: &UNPACKED, ..TAKEN })
-            })?;
-            let (config, initial) = args.config(common, &source, &opened.table)?;
+            let job = args.files.job().row_numbers("--segments", &args.segments).checked()?;
+            let opened = args.files.open(Some(IN_SLICES), &Taken { elements: &UNPACKED, ..TAKEN })?;
+            let (config, initial) = args.config(common, &opened.table)?;
             // Of words, as the elements are.
             let initial = initial.map(|row| bytemuck::pod_collect_to_vec::<u8, u32>(&row));
             Ok((job, opened, config, initial))
@@ -67,13 +65,13 @@ impl Run for Scan {
         let mut prepared = prepare_outputs(&world, &job)?;
         let (_, destination) = &job.outputs()[0];
         let slice = share(row_count, world.rank(), world.size());
-        let mut offsets = segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
-        let (file, start) = opened.into_file(&source).agreed(&world)?;
+        let mut offsets = args.segments.as_ref().map(OffsetFile::open).transpose().agreed(&world)?;
+        let (file, start) = opened.into_file(source).agreed(&world)?;
         let identities = || -> Result<_> {
             let of = |source, file| identity(file).map_err(|error| InputError::from_read(source, error));
-            let segments = offsets.as_ref().zip(segments.as_ref());
+            let segments = offsets.as_ref().zip(args.segments.as_ref());
             let segments = segments.map(|(offsets, source)| of(source, offsets.file.get_ref().file()));
-            Ok((of(&source, &file)?, segments.transpose()?))
+            Ok((of(source, &file)?, segments.transpose()?))
         };
         let options = format!(
             "{config:?} {initial:?} {shape:?} {format:?} {destination:?} {:?} {:?}",
@@ -103,7 +101,7 @@ impl Run for Scan {
             Ok(_) => SharedOutput::finish(&world, vec![output]),
             Err(ClusterError::Local(error)) => {
                 let of_output = |error| output.error(error);
-                Err(of_stream(error, &source, of_output, &TemporaryFolder::default(), &args.memory))
+                Err(of_stream(error, source, of_output, &TemporaryFolder::default(), &args.memory))
             }
             Err(error) => Err(of_device(error)),
         }

@@ -93,8 +93,7 @@ impl Input {
 impl Run for Sort {
     fn run(&self, common: &Common) -> Result<()> {
         let (args, world) = (&self.sort, super::world());
-        let (source, values) = (args.files.source(), args.values.clone().map(Source::from));
-        let (job, mut keys, mut values_input) = self.open(common, &source, &values).agreed(&world)?;
+        let (job, mut keys, mut values_input) = self.open(common).agreed(&world)?;
         let mut prepared = prepare_outputs(&world, &job)?.into_iter();
         let element = values_input.as_ref().map(|input| input.element);
         let config = sort::config(args, keys.element, element.map(ElementType::size)).agreed(&world)?;
@@ -166,12 +165,7 @@ impl Run for Sort {
 
 impl Sort {
     /// Checks the options, and opens the inputs.
-    fn open<'a>(
-        &self,
-        common: &Common,
-        source: &'a Source,
-        values: &'a Option<Source>,
-    ) -> Result<(Job<'a>, Input, Option<Input>)> {
+    fn open(&self, common: &Common) -> Result<(Job<'_>, Input, Option<Input>)> {
         const TAKEN: Taken = Taken { elements: &UNPACKED, max_dimensions: 1, max_count: u64::MAX };
         let args = &self.sort;
         policy::check_sort(common)?;
@@ -188,12 +182,10 @@ impl Sort {
             bail!(usage!("a rank's slice is sorted in memory; leave out --temp-dir"));
         }
         args.check_values()?;
-        let job = args.job(source, values).checked()?;
-        let opened = files::open_table(source, Some(IN_SLICES), |file, size| {
-            TableReader::new(file, size, args.files.raw.element, &TAKEN)
-        })?;
+        let job = args.job().checked()?;
+        let opened = args.files.open(Some(IN_SLICES), &TAKEN)?;
         sort::check_bits(args, opened.table.element)?;
-        let keys = Input::new(source.clone(), opened)?;
+        let keys = Input::new(args.files.input.clone(), opened)?;
         let open_values = |values: &Source| -> Result<_> {
             let opened = files::open_table(values, Some(IN_SLICES), |file, size| {
                 let taken = Taken { elements: &UNPACKED, max_dimensions: 1, max_count: u64::MAX };
@@ -201,7 +193,7 @@ impl Sort {
             })?;
             Input::new(values.clone(), opened)
         };
-        let values_input = values.as_ref().map(open_values).transpose()?;
+        let values_input = args.values.as_ref().map(open_values).transpose()?;
         Ok((job, keys, values_input))
     }
 }

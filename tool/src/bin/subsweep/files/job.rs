@@ -1,7 +1,5 @@
 //! The files of a command, by option. That they go together is checked here alone.
 
-use std::ffi::OsString;
-
 use super::output::{OutputError, Outputs};
 use super::{Destination, Output, Source, identity};
 use crate::error::{CommandError, usage};
@@ -25,9 +23,8 @@ struct Input<'a> {
 
 impl<'a> Job<'a> {
     /// A job that writes its result to `-o`, by default to standard output.
-    pub fn new(output: &Option<OsString>) -> Self {
-        let output = output.clone().unwrap_or_else(|| "-".into());
-        Self::default().output("-o", &output)
+    pub fn new(output: &Option<Destination>) -> Self {
+        Self::default().output("-o", output.as_ref().unwrap_or(&Destination::Stdout))
     }
 
     /// Adds an input of elements, if it is given, by its option or the name of its argument.
@@ -43,8 +40,8 @@ impl<'a> Job<'a> {
     }
 
     /// Adds an output, if it is given.
-    pub fn output<'b>(mut self, option: &'static str, file: impl Into<Option<&'b OsString>>) -> Self {
-        self.outputs.extend(file.into().map(|file| (option, file.clone().into())));
+    pub fn output<'b>(mut self, option: &'static str, file: impl Into<Option<&'b Destination>>) -> Self {
+        self.outputs.extend(file.into().map(|file| (option, file.clone())));
         self
     }
 
@@ -129,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_standard_stream_has_one_use() {
-        let (file, output) = (Source::File("in".into()), Some(OsString::from("-")));
+        let (file, output) = (Source::File("in".into()), Some(Destination::Stdout));
         let refusal = |job: Job<'_>| job.checked().err().map(|error| error.to_string());
         let job = || Job::new(&None).input("INPUT", &Source::Stdin);
         assert_eq!(refusal(job().input("--values", &file).output("--indices", &None)), None);

@@ -4,8 +4,6 @@ mod module;
 mod plans;
 pub mod text;
 
-use std::ffi::OsString;
-
 use anyhow::{Result, bail};
 use clap::Args;
 use subsweep_tool::harness::gpus::CompileOnlyGpu;
@@ -15,6 +13,7 @@ use crate::args::Common;
 use crate::command::{Need, Run};
 use crate::device::{self, Numbered};
 use crate::error::{CommandError, usage};
+use crate::files::Source;
 use crate::files::output::{print, to_json};
 use crate::gpus;
 use crate::pattern::matches;
@@ -45,7 +44,7 @@ pub struct InspectArgs {
     /// Inspect the compute shader of a SPIR-V module instead; each of its bindings gets a storage buffer, or the type that
     /// the module declares; - is standard input. The module must be valid (spirv-val): an invalid one may crash a driver
     #[arg(long, value_name = "FILE", conflicts_with = "filter")]
-    pub spirv: Option<OsString>,
+    pub spirv: Option<Source>,
 
     /// The entry point of the module [default: its first for compute]
     #[arg(long, value_name = "NAME", requires = "spirv")]

@@ -1,7 +1,5 @@
 //! `inspect --spirv`: a module of another program.
 
-use std::ffi::OsString;
-
 use anyhow::{Result, bail};
 use subsweep::Error;
 use subsweep_tool::harness::{ForeignModule, Inspection};
@@ -29,11 +27,10 @@ pub struct Module {
 ///
 /// # Errors
 /// The file cannot be read or is not valid; the text names it.
-pub fn read(file: &OsString, args: &InspectArgs) -> Result<Module> {
-    let source = Source::from(file.clone());
+pub fn read(source: &Source, args: &InspectArgs) -> Result<Module> {
     let name = source.to_string();
     let refused = |what: String| usage!("{name}: {what}");
-    let readable = if gpus::of_child().is_some() { &Source::Stdin } else { &source };
+    let readable = if gpus::of_child().is_some() { &Source::Stdin } else { source };
     let bytes = read_bytes(readable, MAX_SIZE, "a SPIR-V module")?;
     let parsed = ForeignModule::from_bytes(&bytes).map_err(|error| refused(error.to_string()))?;
     parsed.specialize(args.entry.as_deref(), &args.constant).map_err(|error| refused(error.to_string()))?;

@@ -10,14 +10,15 @@ use super::{ARRAY_COUNT, RunsArgs};
 use crate::args::Common;
 use crate::device;
 use crate::error::{CommandError, usage};
-use crate::files::{Job, Source, Spool, Spooled};
+use crate::files::{Destination, Job, Source, Spool, Spooled};
 
 impl RunsArgs {
     /// Encodes chunk by chunk. The number of runs stands in the headers of the outputs and is known at the end, so that the
     /// runs are spooled beside them.
     pub(super) fn encode(&self, source: &Source, common: &Common) -> Result<()> {
-        let job = Job::new(&self.output).input("INPUT", source);
-        let job = job.output("--counts", &self.counts).output("--offsets", &self.offsets).checked()?;
+        let counts = Destination::from(self.counts.clone());
+        let job = Job::new(&self.output).input("INPUT", source).output("--counts", &counts);
+        let job = job.output("--offsets", &self.offsets).checked()?;
         // Offsets are u32.
         let max_count = if self.offsets.is_some() { RunLengthPlan::MAX_COUNT } else { u64::MAX };
         let opened = self.open(source, max_count)?;

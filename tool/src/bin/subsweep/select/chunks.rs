@@ -9,7 +9,7 @@ use subsweep_tool::table::{TableReader, TableShape, Taken, header};
 use super::{Selection, with_algorithm};
 use crate::args::Common;
 use crate::device;
-use crate::files::{self, Job, Source, Spool, Spooled};
+use crate::files::{self, Job, Spool, Spooled};
 
 impl Selection<'_> {
     /// Selects or partitions by a comparison, or selects the first of equal elements. The number of elements stands in the
@@ -19,16 +19,14 @@ impl Selection<'_> {
         &self,
         common: &Common,
         algorithm: Option<SelectAlgorithm>,
-        source: &Source,
         job: &Job<'_>,
     ) -> Result<()> {
         // Indices and sizes of parts are u32.
         let is_counted = self.moved.indices.is_some() || self.count.is_some();
         let max_count = if is_counted { SelectPlan::MAX_COUNT } else { u64::MAX };
         let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-        let opened = files::open_table(source, None, |file, size| {
-            TableReader::new(file, size, self.files.raw.element, &taken)
-        })?;
+        let source = &self.files.input;
+        let opened = self.files.open(None, &taken)?;
         let TableReader { element, format, .. } = opened.table;
         let flat = |count: u64| TableShape::Flat { count: count as usize };
         let (config, operands) = self.config(element, flat(0), None, None, None)?;
@@ -83,7 +81,7 @@ impl Selection<'_> {
         let tables = [
             Some(Spooled { start: header_of(element, moved_count), elements }),
             indices.map(|elements| Spooled { start: header_of(ElementType::U32, moved_count), elements }),
-            self.count.map(|_| Spooled {
+            self.count.as_ref().map(|_| Spooled {
                 start: header_of(ElementType::U32, sizes.len() as u64)
                     .into_iter()
                     .chain(bytes_of_sizes)

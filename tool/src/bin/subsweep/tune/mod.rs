@@ -6,7 +6,6 @@ mod report;
 mod static_rank;
 mod targets;
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,8 +17,8 @@ use crate::args::{Common, element_type};
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
 use crate::error::{CommandError, usage};
-use crate::files::Job;
 use crate::files::output::{Output, print_text, to_json};
+use crate::files::{Destination, Job};
 use crate::gpus;
 use crate::policy;
 use gauge::Judge;
@@ -72,7 +71,7 @@ pub struct TuneArgs {
 
     /// Write a report of every shape as JSON, valid after each part and complete at the end; - is standard output
     #[arg(long, value_name = "FILE")]
-    pub json: Option<OsString>,
+    pub json: Option<Destination>,
 }
 
 impl Run for TuneArgs {
