@@ -57,11 +57,10 @@ impl Flags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::testing::npy_of;
 
     fn npy(descr: &str, shape: &str, payload: &[u8]) -> Vec<u8> {
-        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
-        let length = (text.len() as u16).to_le_bytes();
-        [&npy::MAGIC[..], &[1, 0], &length, text.as_bytes(), payload].concat()
+        npy_of(&format!("'{descr}'"), shape, payload)
     }
 
     #[test]

@@ -81,12 +81,11 @@ impl Structures {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::testing::npy_of;
     use ElementType::{Bf16, F32, I64, U8, U16, U32};
 
     fn file(descr: &str, count: usize, payload: &[u8]) -> Vec<u8> {
-        let text = format!("{{'descr': {descr}, 'fortran_order': False, 'shape': ({count},), }}\n");
-        let size = (text.len() as u16).to_le_bytes();
-        [&npy::MAGIC[..], &[1, 0], &size, text.as_bytes(), payload].concat()
+        npy_of(descr, &format!("({count},)"), payload)
     }
 
     fn read(file: &[u8]) -> Result<Structures, TableError> {

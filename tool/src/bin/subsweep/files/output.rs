@@ -134,6 +134,16 @@ enum Sink {
     Temporary(Temporary),
 }
 
+impl Sink {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(stdout) => stdout,
+            Self::Special(file) => file,
+            Self::Temporary(temporary) => temporary.file(),
+        }
+    }
+}
+
 impl BegunOutput {
     /// The file, if it can be written in any order.
     pub fn file(&mut self) -> Option<&mut File> {
@@ -305,12 +315,7 @@ impl Write for BegunOutput {
         if self.is_closed {
             return Ok(bytes.len());
         }
-        let written = match &mut self.sink {
-            Sink::Stdout(stdout) => stdout.write(bytes),
-            Sink::Special(file) => file.write(bytes),
-            Sink::Temporary(temporary) => temporary.file().write(bytes),
-        };
-        match written {
+        match self.sink.writer().write(bytes) {
             Err(error) if self.is_one_of_several && error.kind() == io::ErrorKind::BrokenPipe => {
                 self.is_closed = true;
                 Ok(bytes.len())
@@ -323,11 +328,7 @@ impl Write for BegunOutput {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Stdout(stdout) => stdout.flush(),
-            Sink::Special(file) => file.flush(),
-            Sink::Temporary(temporary) => temporary.file().flush(),
-        }
+        self.sink.writer().flush()
     }
 }
 
@@ -503,15 +504,10 @@ impl RegularFile {
     }
 
     fn replace(&self, pieces: &[&[u8]]) -> Result<(), OutputProblem> {
-        self.rename(self.finish(pieces)?)
-    }
-
-    /// Writes and syncs a temporary file with the whole content.
-    fn finish(&self, pieces: &[&[u8]]) -> Result<Temporary, OutputProblem> {
         let mut temporary = self.temporary()?;
         write(temporary.file(), pieces)?;
         sync(temporary.file())?;
-        Ok(temporary)
+        self.rename(temporary)
     }
 
     fn rename(&self, temporary: Temporary) -> Result<(), OutputProblem> {

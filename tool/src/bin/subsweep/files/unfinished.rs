@@ -1,34 +1,8 @@
 //! Removal of temporary files when a signal ends the program.
 
-use std::path::Path;
-
-/// Installs handlers for signals that end the program and are not ignored: they remove [`Unfinished`] files first.
-/// Also makes a file over the size limit a write error instead of a signal.
-pub fn handle_signals() {
-    imp::handle_signals();
-}
-
-/// Removes the [`Unfinished`] files, before the program ends without a teardown.
-#[allow(dead_code, reason = "subsweep-mpi ends so after a panic")]
-pub fn remove_unfinished() {
-    imp::remove_unfinished();
-}
-
 #[cfg(all(test, windows))]
 pub use imp::remove_and_end;
-
-/// A file that a signal removes, until this is dropped. At most two exist at a time.
-#[derive(Debug)]
-pub struct Unfinished {
-    _file: imp::Unfinished,
-}
-
-impl Unfinished {
-    /// The file at `path`, whether it exists yet or not.
-    pub fn new(path: &Path) -> Self {
-        Self { _file: imp::Unfinished::new(path) }
-    }
-}
+pub use imp::{Unfinished, handle_signals, remove_unfinished};
 
 #[cfg(unix)]
 mod imp {
@@ -45,6 +19,8 @@ mod imp {
     /// Paths of files; each is null, or a string that is never freed.
     static PATHS: [AtomicPtr<c_char>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
 
+    /// Installs handlers for signals that end the program and are not ignored: they remove [`Unfinished`] files first.
+    /// Also makes a file over the size limit a write error instead of a signal.
     pub fn handle_signals() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
@@ -76,7 +52,7 @@ mod imp {
         }
     }
 
-    /// Called by signal handlers.
+    /// Removes the [`Unfinished`] files, before the program ends without a teardown. Called by signal handlers.
     pub fn remove_unfinished() {
         for path in PATHS.each_ref().map(|path| path.load(Ordering::Acquire)) {
             if !path.is_null() {
@@ -86,6 +62,7 @@ mod imp {
         }
     }
 
+    /// A file that a signal removes, until this is dropped. At most two exist at a time.
     #[derive(Debug)]
     pub struct Unfinished(*mut c_char);
 
@@ -93,6 +70,7 @@ mod imp {
     unsafe impl Send for Unfinished {}
 
     impl Unfinished {
+        /// The file at `path`, whether it exists yet or not.
         pub fn new(path: &Path) -> Self {
             // A path with a NUL cannot be opened either. The string is leaked, because a handler may read it at any
             // time: some bytes for each file that is written.
@@ -150,15 +128,17 @@ mod imp {
         unsafe { ExitProcess(STATUS_CONTROL_C_EXIT as u32) }
     }
 
-    /// A file that is still open is removed once the program has ended.
+    /// Removes the [`Unfinished`] files; one that is still open is removed once the program has ended.
     pub fn remove_unfinished() {
         paths().iter().for_each(|path| drop(fs::remove_file(path)));
     }
 
+    /// A file that the end of the console or the session removes, until this is dropped.
     #[derive(Debug)]
     pub struct Unfinished(PathBuf);
 
     impl Unfinished {
+        /// The file at `path`, whether it exists yet or not.
         pub fn new(path: &Path) -> Self {
             paths().push(path.to_owned());
             Self(path.to_owned())

@@ -200,7 +200,7 @@ struct ReportPart {
     shapes: Vec<ReportShape>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ReportShape {
     shape: String,
     /// `measured`, `compiled`, `refused`, `wrong` or `hung`.
@@ -223,17 +223,8 @@ struct ReportShape {
 
 impl ReportShape {
     fn new(judged: &Judged, target: &Target) -> Self {
-        let none = |outcome| Self {
-            shape: shape_name(&judged.shape, target.part),
-            outcome,
-            median_ns: None,
-            copy_percent: None,
-            steady: None,
-            instructions: None,
-            workgroups: None,
-            registers: None,
-            reason: None,
-        };
+        let none =
+            |outcome| Self { shape: shape_name(&judged.shape, target.part), outcome, ..Self::default() };
         match judged.judgement.clone() {
             Judgement::Measured { time_ns, copy_percent, steady } => Self {
                 median_ns: Some(time_ns),
