@@ -178,13 +178,9 @@ impl<'a> Weights<'a> {
 fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
     let max_count = u64::from(HistogramConfig::MAX_BINS) + 1;
     let taken = Taken { elements: &ElementType::ALL, max_dimensions: 1, max_count };
-    let opened =
-        files::open_table(source, None, |file, size| TableReader::with_raw(file, size, element, &taken))?;
-    let mut table = opened.table;
-    let mut bytes = Vec::new();
-    table.read_to_end(&mut bytes).map_err(|error| InputError::from_read(source, error))?;
-    let edges: Vec<_> =
-        bytes.chunks_exact(table.element.size()).map(|b| table::real(b, table.element)).collect();
+    let read = files::read_with_raw(source, element, &taken)?;
+    let edge = |bytes: &[u8]| table::real(bytes, read.element);
+    let edges: Vec<_> = read.payload.chunks_exact(read.element.size()).map(edge).collect();
     edge_words(element, &edges).map_err(|error| usage!("{source}: {error}"))?;
     Ok(edges)
 }

@@ -83,9 +83,7 @@ impl Run for SearchArgs {
         })?;
         let lengths = (self.axis == 1).then(|| row_lengths(sources, [&sorted, &needles])).transpose()?;
         let convert = |table: Table, source: &Source| {
-            table
-                .converted(element)
-                .map_err(|error| InputError { input: source.to_string(), problem: error.into() })
+            table.converted(element).map_err(|error| InputError::new(source, error))
         };
         let (sorted, needles) = (convert(sorted, sorted_source)?, convert(needles, needles_source)?);
         let outputs = job.prepare()?;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use subsweep_tool::table::{self, ElementType, Format, TableReader};
 
 use crate::error::{CommandError, usage};
-use crate::files::input::{InputError, InputProblem};
+use crate::files::input::InputError;
 use crate::files::{self, Source};
 
 /// Why a reverse scan takes no pipe.
@@ -78,7 +78,7 @@ pub fn negative(source: &Source, begin: i128, index: u64, things: &str) -> Comma
 
 /// The error of an empty raw file.
 pub fn none(source: &Source) -> InputError {
-    InputError { input: source.to_string(), problem: InputProblem::NoNumbers { instead: instead("scan") } }
+    InputError::no_numbers(source, instead("scan"))
 }
 
 /// Reads bytes into an empty vector; none at the end.

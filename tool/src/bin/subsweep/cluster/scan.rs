@@ -41,7 +41,6 @@ impl Run for Scan {
         let (args, world) = (&self.scan, super::world());
         let source = &args.files.input;
         let open = || -> Result<_> {
-            policy::check_scan(common)?;
             scan::check(args, common)?;
             if args.axis == 1 {
                 bail!(usage!("ranks scan down the columns of a table; leave out --axis 1"));

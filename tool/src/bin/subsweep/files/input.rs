@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 
+use anyhow::bail;
 use subsweep::headless::Backward;
 use subsweep::sort::ValueSize;
 use subsweep_tool::harness::{InspectedDevice, Report, ReportError};
@@ -19,6 +20,11 @@ use crate::terminal::Progress;
 /// Reads all of `source`, by [`Table::read`].
 pub fn read(source: &Source, declared: Option<ElementType>, taken: &Taken) -> Result<Table, InputError> {
     read_by(source, |bytes| Table::read(bytes, declared, taken))
+}
+
+/// Reads all of `source`, by [`Table::read_with_raw`].
+pub fn read_with_raw(source: &Source, raw: ElementType, taken: &Taken) -> Result<Table, InputError> {
+    read_by(source, |bytes| Table::read_with_raw(bytes, raw, taken))
 }
 
 /// Reads all of `source` as the values of `count` keys, or the keys of as many rows, by [`Table::read_values`].
@@ -93,7 +99,7 @@ impl OpenTable {
         let (file, size) = spool(header.chain(reader), source, folder)?;
         let taken = Taken { elements: &[element], max_dimensions: 2, max_count: u64::MAX };
         let table = TableReader::new(file, Some(size), Some(element), &taken)
-            .map_err(|problem| InputError { input: source.to_string(), problem: problem.into() })?;
+            .map_err(|problem| InputError::new(source, problem))?;
         Ok(Self { table, position: 0 })
     }
 
@@ -117,8 +123,7 @@ impl OpenTable {
     /// It has the elements in another order.
     pub fn into_file(self, source: &Source) -> Result<(File, u64), InputError> {
         if !self.table.is_plain() {
-            let problem = InputProblem::Order { element: self.table.element };
-            return Err(InputError { input: source.to_string(), problem });
+            return Err(InputError::new(source, InputProblem::Order { element: self.table.element }));
         }
         let start = self.position + self.table.header_size;
         Ok((self.table.into_inner(), start))
@@ -173,7 +178,7 @@ pub fn open_table(
         }
         Ok(OpenTable { table: open_reader(file, size)?, position })
     });
-    table.map_err(|problem| InputError { input: source.to_string(), problem })
+    table.map_err(|problem| InputError::new(source, problem))
 }
 
 /// More bytes than the header of any `.npy` file that is taken.
@@ -190,8 +195,7 @@ pub fn open_values(
     max_dimensions: usize,
     folder: &TemporaryFolder,
 ) -> anyhow::Result<OpenTable> {
-    let named = |problem| InputError { input: source.to_string(), problem };
-    let (file, size) = open(source).map_err(named)?;
+    let (file, size) = open(source).map_err(|problem| InputError::new(source, problem))?;
     let (file, size) = match size {
         Some(size) => (file, size),
         // An endless stream is read only a little further than it could be valid.
@@ -201,8 +205,8 @@ pub fn open_values(
         }
     };
     let taken = Taken { elements: &ElementType::ALL, max_dimensions, max_count: u64::MAX };
-    let table = TableReader::values(file, size, count, &taken).map_err(|problem| named(problem.into()))?;
-    Ok(OpenTable { table, position: 0 })
+    let table = TableReader::values(file, size, count, &taken);
+    Ok(OpenTable { table: table.map_err(|problem| InputError::new(source, problem))?, position: 0 })
 }
 
 /// Copies what is left of a reader to a temporary file, and returns it with its size.
@@ -234,13 +238,12 @@ fn read_by<T>(
     let memory_size = memory::available().unwrap_or(u64::MAX);
     let table =
         open(source).and_then(|(reader, file_size)| Ok(read(Bytes { reader, file_size, memory_size })?));
-    table.map_err(|problem| InputError { input: source.to_string(), problem })
+    table.map_err(|problem| InputError::new(source, problem))
 }
 
 /// Refuses bool where arithmetic is done, by [`Format::check_numbers`].
 pub fn check_numbers(source: &Source, format: Format) -> Result<(), InputError> {
-    let named = |error: TableError| InputError { input: source.to_string(), problem: error.into() };
-    format.check_numbers().map_err(named)
+    format.check_numbers().map_err(|problem| InputError::new(source, problem))
 }
 
 /// The types of row numbers: numpy's indices are i64.
@@ -257,11 +260,10 @@ pub fn read_row_numbers(
     instead: &str,
     refuse: impl FnOnce(i128, usize) -> CommandError,
 ) -> anyhow::Result<Vec<u32>> {
-    let table = read_by(source, |bytes| Table::read_with_raw(bytes, ElementType::U32, &ROW_NUMBERS))?;
+    let table = read_with_raw(source, ElementType::U32, &ROW_NUMBERS)?;
     // An empty raw file is probably the output of a program that failed; an .npy file without elements is valid.
     if table.payload.is_empty() && table.header().is_empty() {
-        let problem = InputProblem::NoNumbers { instead: instead.to_owned() };
-        return Err(InputError { input: source.to_string(), problem }.into());
+        bail!(InputError::no_numbers(source, instead.to_owned()));
     }
     if table.element == ElementType::U32 {
         return Ok(bytemuck::pod_collect_to_vec(&table.payload));
@@ -315,15 +317,14 @@ pub fn row_words(
 /// Reads all of `source` as the flags of `count` elements, by [`Flags::read`].
 pub fn read_flags(source: &Source, count: u64) -> Result<Flags, InputError> {
     let flags = open(source).and_then(|(file, _)| Ok(Flags::read(file, count)?));
-    flags.map_err(|problem| InputError { input: source.to_string(), problem })
+    flags.map_err(|problem| InputError::new(source, problem))
 }
 
 /// Reads all of `source`, at most `max_size` bytes; `what` is the remedy of more.
 pub fn read_bytes(source: &Source, max_size: u64, what: &'static str) -> Result<Vec<u8>, InputError> {
     let bytes = read_start(source, max_size + 1)?;
     if bytes.len() as u64 > max_size {
-        let problem = InputProblem::TooLarge { max_size, what };
-        return Err(InputError { input: source.to_string(), problem });
+        return Err(InputError::new(source, InputProblem::TooLarge { max_size, what }));
     }
     Ok(bytes)
 }
@@ -333,7 +334,7 @@ fn read_start(source: &Source, size: u64) -> Result<Vec<u8>, InputError> {
     let mut bytes = Vec::new();
     let read = open(source)
         .and_then(|(file, _)| file.take(size).read_to_end(&mut bytes).map_err(InputProblem::Read));
-    read.map(|_| bytes).map_err(|problem| InputError { input: source.to_string(), problem })
+    read.map(|_| bytes).map_err(|problem| InputError::new(source, problem))
 }
 
 /// Input of `compare`.
@@ -365,7 +366,7 @@ pub fn read_compared(source: &Source) -> Result<Compared, InputError> {
             .map(|report| Compared::Report(Box::new(report)))
             .map_err(InputProblem::Report),
     };
-    compared.map_err(|problem| InputError { input: source.to_string(), problem })
+    compared.map_err(|problem| InputError::new(source, problem))
 }
 
 /// An input error: one line with the file's name and the remedy.
@@ -379,6 +380,16 @@ pub struct InputError {
 }
 
 impl InputError {
+    /// A problem of `source`.
+    pub fn new(source: &Source, problem: impl Into<InputProblem>) -> Self {
+        Self { input: source.to_string(), problem: problem.into() }
+    }
+
+    /// An empty file instead of numbers, with the remedy.
+    pub fn no_numbers(source: &Source, instead: String) -> Self {
+        Self::new(source, InputProblem::NoNumbers { instead })
+    }
+
     /// The error that a reader has returned: an error of this program, or of reading the elements of `source`.
     pub fn from_read(source: &Source, error: io::Error) -> anyhow::Error {
         let error = match error.downcast::<CommandError>() {
@@ -390,7 +401,7 @@ impl InputError {
 
     /// The error of reading a table's elements.
     pub fn reading(source: &Source, error: io::Error) -> Self {
-        Self { input: source.to_string(), problem: TableError::from_read(error).into() }
+        Self::new(source, TableError::from_read(error))
     }
 }
 

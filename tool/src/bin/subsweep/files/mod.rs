@@ -36,7 +36,7 @@ pub use chunks::{ROWS_AND_RESULTS, check_arrays, chunk_size, zeroed};
 pub use input::{
     Compared, MAX_HEADER, ROW_NUMBERS, check_numbers, column_count, open_table, open_values, read,
     read_bytes, read_compared, read_flags, read_row_numbers, read_structures, read_values, read_values_of,
-    row_length, row_words,
+    read_with_raw, row_length, row_words,
 };
 pub use job::Job;
 pub use output::{BegunOutput, Output, Outputs, Spooled, finish_all};

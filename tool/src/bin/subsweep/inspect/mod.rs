@@ -166,15 +166,17 @@ fn inspect(device: &Numbered, args: &InspectArgs, common: &Common) -> Result<Ins
     let progress = Progress::new(pipelines.len());
     let inspection = pipelines.compile(&opened, |name| progress.begin_all(name, 1))?;
     drop(progress);
-    if inspection.has_statistics() { Ok(inspection) } else { Err(missing_statistics(device).into()) }
+    check_statistics(&inspection, device.candidate.name())?;
+    Ok(inspection)
 }
 
-/// The error of a driver with the extension but without statistics.
-fn missing_statistics(device: &Numbered) -> subsweep::Error {
-    subsweep::Error::MissingFeature {
-        device: device.candidate.name().to_owned(),
-        missing: "pipeline statistics of its driver".to_owned(),
+/// Refuses a driver with the extension but without statistics.
+pub fn check_statistics(inspection: &Inspection, device: &str) -> subsweep::Result<()> {
+    if inspection.has_statistics() {
+        return Ok(());
     }
+    let missing = "pipeline statistics of its driver".to_owned();
+    Err(subsweep::Error::MissingFeature { device: device.to_owned(), missing })
 }
 
 fn parse_constant(text: &str) -> Result<(u32, String), String> {

@@ -17,6 +17,7 @@ use super::report::{Finding, Judged, Judgement};
 use super::static_rank::instructions_of;
 use super::targets::{Target, Tries};
 use crate::cache::CachedGpu;
+use crate::inspect::check_statistics;
 use crate::terminal::Progress;
 
 /// A shape that takes longer hangs. CPU drivers take seconds for what a GPU does in milliseconds.
@@ -303,13 +304,7 @@ impl Compiled<'_> {
         pipelines.retain(is_hot);
         pipelines.add_main_paths(self.device, &[])?;
         let inspection = pipelines.compile(self.device, |_| {})?;
-        if !inspection.has_statistics() {
-            let device = self.device.capabilities().identity.name.clone();
-            return Err(subsweep::Error::MissingFeature {
-                device,
-                missing: "pipeline statistics of its driver".to_owned(),
-            });
-        }
+        check_statistics(&inspection, &self.device.capabilities().identity.name)?;
         Ok(match instructions_of(part, &shape, self.target.items(&shape), &inspection) {
             Ok(compiled) => Judgement::Compiled(compiled),
             Err(reason) => Judgement::Refused(reason),

@@ -16,7 +16,7 @@ use subsweep::tuning::TuningAxis;
 use crate::args::{Common, element_type};
 use crate::command::{Need, Run};
 use crate::device::{self, DeviceChoice};
-use crate::error::{CommandError, usage};
+use crate::error::usage;
 use crate::files::output::{Output, print_text, to_json};
 use crate::files::{Destination, Job};
 use crate::gpus;
@@ -76,8 +76,7 @@ pub struct TuneArgs {
 
 impl Run for TuneArgs {
     fn run(&self, common: &Common) -> Result<()> {
-        check(common)?;
-        device::check_one(&common.device, "tune")?;
+        policy::check_none(common, "tune")?;
         let output = Job::default().output("--json", &self.json).prepare()?.0.pop();
         let device = device::choose_one(common, "tune")?;
         let is_static = self.is_static || device.gpu.is_some();
@@ -124,13 +123,9 @@ impl Run for TuneArgs {
             let origin = device::choice_origin();
             bail!(usage!("tune takes one device, and {origin} lists several; name one"));
         }
-        Ok(check(common).map(|()| Vec::new())?)
+        policy::check_none(common, "tune")?;
+        Ok(Vec::new())
     }
-}
-
-/// Refuses options without meaning for it.
-fn check(common: &Common) -> Result<(), CommandError> {
-    policy::check_none(common, "tune")
 }
 
 fn parse_value_size(text: &str) -> Result<u32, String> {
