@@ -64,30 +64,6 @@ impl Keys {
     }
 }
 
-/// The slices of all elements on the ranks.
-#[derive(Debug, Clone, Copy)]
-enum Division {
-    Even,
-    /// Every second rank has none.
-    Gaps,
-}
-
-impl Division {
-    /// The number of elements on each rank.
-    fn counts(self, count: u64, ranks: i32) -> Vec<u64> {
-        let shares = |ranks: i32| {
-            (0..ranks).map(move |rank| share(count, rank, ranks)).map(|slice| slice.end - slice.start)
-        };
-        match self {
-            Self::Even => shares(ranks).collect(),
-            Self::Gaps => {
-                let mut shares = shares(ranks / 2 + ranks % 2);
-                (0..ranks).map(|rank| if rank % 2 == 0 { shares.next().unwrap_or(0) } else { 0 }).collect()
-            }
-        }
-    }
-}
-
 /// Numbers of elements: none, fewer than ranks, and one that few ranks divide.
 fn counts(ranks: i32) -> [u64; 4] {
     [0, 1, ranks as u64 - 1, 4_099]
@@ -100,8 +76,14 @@ struct Size {
 }
 
 impl Size {
+    /// Even slices, and slices on every second rank alone.
     fn all(count: u64, ranks: i32) -> [Self; 2] {
-        [Division::Even, Division::Gaps].map(|division| Self { counts: division.counts(count, ranks) })
+        let even = |ranks: i32| {
+            (0..ranks).map(move |rank| share(count, rank, ranks)).map(|slice| slice.end - slice.start)
+        };
+        let mut of_half = even(ranks / 2 + ranks % 2);
+        let gaps = (0..ranks).map(|rank| if rank % 2 == 0 { of_half.next().unwrap_or(0) } else { 0 });
+        [even(ranks).collect(), gaps.collect()].map(|counts| Self { counts })
     }
 
     fn start(&self, rank: i32) -> u64 {
@@ -112,6 +94,11 @@ impl Size {
     fn slice<'a>(&self, rank: i32, words: &'a [u32], per_element: usize) -> &'a [u32] {
         let (start, count) = (self.start(rank), self.counts[rank as usize]);
         &words[start as usize * per_element..][..count as usize * per_element]
+    }
+
+    /// The words of this rank's keys and values.
+    fn slices(&self, rank: i32, of: &[Vec<u32>; 2], per_element: [usize; 2]) -> [Vec<u32>; 2] {
+        [0, 1].map(|array| self.slice(rank, &of[array], per_element[array]).to_vec())
     }
 }
 
@@ -260,10 +247,9 @@ impl Verified<'_> {
         words: [usize; 2],
         cluster: usize,
     ) -> Result<()> {
-        let own = |of: &[Vec<u32>; 2]| {
-            [0, 1].map(|array| size.slice(self.world.rank(), &of[array], words[array]).to_vec())
-        };
-        let ([mut keys, mut values], [expected_keys, expected_values]) = (own(all), own(expected));
+        let rank = self.world.rank();
+        let ([mut keys, mut values], [expected_keys, expected_values]) =
+            (size.slices(rank, all, words), size.slices(rank, expected, words));
         let is_argsort = config.is_argsort();
         let sorted = if is_argsort {
             self.clusters[cluster].sort_with_indices(config, &mut keys).map(|(indices, _)| {
@@ -291,9 +277,7 @@ impl Verified<'_> {
         words: [usize; 2],
     ) -> Result<()> {
         let rank = self.world.rank();
-        let own =
-            |of: &[Vec<u32>; 2]| [0, 1].map(|array| size.slice(rank, &of[array], words[array]).to_vec());
-        let (own, expected) = (own(all), own(expected));
+        let (own, expected) = (size.slices(rank, all, words), size.slices(rank, expected, words));
         let upload = |words: &Vec<u32>| -> subsweep::Result<_> {
             let buffer = self.gpu.allocate(4 * words.len().max(1) as u64)?;
             self.gpu.upload(&buffer, 0, words)?;
