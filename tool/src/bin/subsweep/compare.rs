@@ -107,12 +107,10 @@ impl Run for CompareArgs {
         match (&reports[..], &inspections[..]) {
             (_, []) => compare_reports(&reports, self, job),
             ([], _) => inspections::run(&inspections, self, job),
-            ([report, ..], [inspection, ..]) => Err(usage!(
-                "{} is a report and {} an inspection; compare like with like",
-                report.title,
-                inspection.title
-            )
-            .into()),
+            ([report, ..], [inspection, ..]) => {
+                let (report, inspection) = (&report.title, &inspection.title);
+                bail!(usage!("{report} is a report and {inspection} an inspection; compare like with like"))
+            }
         }
     }
 
@@ -287,17 +285,13 @@ fn refuse_regressions(comparisons: &[Comparison], unpaired: &[Unpaired<'_>], per
 
 /// Refuses reports that leave a case of the base undecided.
 fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Result<(), CommandError> {
-    let refused = |text| Err(CommandError::usage(text));
     let sides = comparisons.iter().flat_map(|comparison| [&comparison.new, &comparison.base]);
-    if let Some(side) = sides.into_iter().find(|side| !side.complete) {
-        return refused(format!(
-            "{}: is not complete, so a regression may be missing; measure again",
-            side.report
-        ));
+    if let Some(Side { report, .. }) = sides.into_iter().find(|side| !side.complete) {
+        return Err(usage!("{report}: is not complete, so a regression may be missing; measure again"));
     }
     let lacking = unpaired.iter().find_map(|device| Some((device.lacking?, &device.section.device.name)));
     if let Some((report, device)) = lacking {
-        return refused(format!("{report}: lacks the base's device {device}; measure it as well"));
+        return Err(usage!("{report}: lacks the base's device {device}; measure it as well"));
     }
     // A single device may be compared with any other; several devices only with devices of the same driver.
     let is_of_another_driver = |one: &&Comparison| {
@@ -306,15 +300,14 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
     let shares_a_report =
         |one: &Comparison| comparisons.iter().filter(|other| other.new.report == one.new.report).count() > 1;
     if let Some(one) = comparisons.iter().filter(is_of_another_driver).find(|one| shares_a_report(one)) {
-        let (base, new) = (&one.base, &one.new);
-        return refused(format!(
-            "{}: has no device of the driver of {}, but {}; compare one device at a time",
-            new.report, base.device, new.device
+        let (report, base, new) = (&one.new.report, &one.base.device, &one.new.device);
+        return Err(usage!(
+            "{report}: has no device of the driver of {base}, but {new}; compare one device at a time"
         ));
     }
     let missing: Vec<_> = comparisons.iter().flat_map(|one| &one.only_in_base).collect();
     if let [first, ..] = missing[..] {
-        return refused(format!(
+        return Err(usage!(
             "the new report has no time for {} of the base's cases, such as {first}; measure the same in both",
             missing.len()
         ));
@@ -322,14 +315,13 @@ fn refuse_unequal(comparisons: &[Comparison], unpaired: &[Unpaired<'_>]) -> Resu
     let case_count: usize = comparisons.iter().map(|one| one.cases.len()).sum();
     let unsteady: usize = comparisons.iter().map(Comparison::unsteady_count).sum();
     if unsteady > 0 && unsteady == case_count {
-        return refused(
+        return Err(usage!(
             "the clock was steady for none of the cases in both reports; measure again while nothing else runs"
-                .to_owned(),
-        );
+        ));
     }
     let few: Vec<_> = comparisons.iter().flat_map(Comparison::undecidable).collect();
     if let [first, ..] = few[..] {
-        return refused(format!(
+        return Err(usage!(
             "{} of the cases, such as {}, have too few samples for a verdict; measure both in six blocks or more",
             few.len(),
             first.id

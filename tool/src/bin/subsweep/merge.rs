@@ -113,32 +113,22 @@ fn format_of(a: &Table, b: &Table) -> Format {
 }
 
 /// Refuses two tables of different types. Raw values have no type but a size.
-fn check_types(sources: [&Source; 2], a: &Table, b: &Table) -> Result<(), CommandError> {
+fn check_types([of_a, of_b]: [&Source; 2], a: &Table, b: &Table) -> Result<(), CommandError> {
     let is_raw = a.format == Format::Raw || b.format == Format::Raw;
     if a.element == b.element || is_raw && a.element.size() == b.element.size() {
         return Ok(());
     }
-    let remedy = table::one_type([(sources[0], a.element), (sources[1], b.element)]);
-    Err(usage!(
-        "{}: has elements of {}, and {} of {}; {remedy}",
-        sources[1],
-        b.element,
-        sources[0],
-        a.element
-    ))
+    let remedy = table::one_type([(of_a, a.element), (of_b, b.element)]);
+    Err(usage!("{of_b}: has elements of {}, and {of_a} of {}; {remedy}", b.element, a.element))
 }
 
 /// The elements of a value; refuses two tables of rows of different lengths.
-fn check_columns(sources: [&Source; 2], a: &Table, b: &Table) -> Result<usize, CommandError> {
+fn check_columns([of_a, of_b]: [&Source; 2], a: &Table, b: &Table) -> Result<usize, CommandError> {
     let [columns, other] = [a, b].map(|values| values.shape.columns());
     if columns == other {
         return Ok(columns);
     }
-    Err(usage!(
-        "{}: has values of {other} numbers, and {} of {columns}; save both with as many",
-        sources[1],
-        sources[0]
-    ))
+    Err(usage!("{of_b}: has values of {other} numbers, and {of_a} of {columns}; save both with as many"))
 }
 
 /// What `devices` and `inspect` show of merges; no option changes their policy.

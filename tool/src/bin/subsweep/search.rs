@@ -114,7 +114,10 @@ const fn position_type(config: &SearchConfig) -> ElementType {
 }
 
 /// Elements of a row of both tables, which have as many rows.
-fn row_lengths(sources: [&Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], CommandError> {
+fn row_lengths(
+    sources @ [of_sorted, of_needles]: [&Source; 2],
+    tables: [&Table; 2],
+) -> Result<[u32; 2], CommandError> {
     let of = |index: usize| -> Result<_, CommandError> {
         let length = files::row_length(sources[index], tables[index].shape)?;
         // More are refused when the files are read, or by the plan.
@@ -123,9 +126,7 @@ fn row_lengths(sources: [&Source; 2], tables: [&Table; 2]) -> Result<[u32; 2], C
     let lengths = [of(0)?, of(1)?];
     match tables.map(|table| table.shape.rows()) {
         [sorted, needles] if sorted != needles => Err(usage!(
-            "{}: has {needles} rows, and {} has {sorted}; give a row of needles for each sorted one",
-            sources[1],
-            sources[0]
+            "{of_needles}: has {needles} rows, and {of_sorted} has {sorted}; give a row of needles for each sorted one"
         )),
         _ => Ok(lengths),
     }

@@ -162,7 +162,7 @@ fn on_device(suite: &mut Suite, opened: &Opened, args: &VerifyArgs) -> Result<Ta
         let id = case.id();
         let again = suite.again(&args.command(), gpu, &id);
         let group = groups.entry(case.group()).or_default();
-        match outcome {
+        match &outcome {
             Outcome::Pass => group.right += 1,
             Outcome::Fail(_) => {
                 group.wrong += 1;
@@ -180,7 +180,7 @@ fn on_device(suite: &mut Suite, opened: &Opened, args: &VerifyArgs) -> Result<Ta
         }
         let at = ended.partition_point(|&before| before < index);
         ended.insert(at, index);
-        suite.device_report().verified.insert(at, VerifiedCase::new(id, outcome, &again));
+        suite.device_report().verified.insert(at, VerifiedCase::new(id, &outcome, &again));
         suite.save()
     })?;
     drop(progress);

@@ -28,19 +28,13 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// Progress of a case, by its index.
 #[derive(Debug)]
-pub enum Event<'o> {
+pub enum Event {
     /// A worker has begun the case.
     Begun(usize),
     /// The case has ended.
-    Ended(usize, &'o Outcome),
+    Ended(usize, Outcome),
     /// Nothing has begun or ended during the interval.
     Tick,
-}
-
-/// A message of a worker.
-enum Sent {
-    Begun(usize),
-    Ended(usize, Result<Outcome, subsweep::Error>),
 }
 
 /// A device that is opened once for each worker.
@@ -85,7 +79,7 @@ impl<'o> Workers<'o> {
     ///
     /// # Errors
     /// The first error of [`verify_case`] or of `report`; no case begins after it.
-    pub fn verify(&self, cases: &[Case], mut report: impl FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    pub fn verify(&self, cases: &[Case], mut report: impl FnMut(Event) -> Result<()>) -> Result<()> {
         let shares = Shares::new(cases.len(), 1 + self.others.len());
         let (is_over, large) = (AtomicBool::new(false), Mutex::new(()));
         let (sender, receiver) = mpsc::channel();
@@ -100,12 +94,12 @@ impl<'o> Workers<'o> {
                     break;
                 }
                 // The receiver outlives all senders.
-                let _ = sender.send(Sent::Begun(index));
+                let _ = sender.send(Ok(Event::Begun(index)));
                 let outcome = match suite::lacking_memory(gpu, case) {
                     Some(reason) => Ok(Outcome::NotSupported(reason)),
                     None => verify_case(gpu, case),
                 };
-                let _ = sender.send(Sent::Ended(index, outcome));
+                let _ = sender.send(outcome.map(|outcome| Event::Ended(index, outcome)));
             }
         };
         thread::scope(|scope| {
@@ -120,11 +114,8 @@ impl<'o> Workers<'o> {
                     Err(RecvTimeoutError::Disconnected) => return result,
                     _ if result.is_err() => continue,
                     Err(RecvTimeoutError::Timeout) => report(Event::Tick),
-                    Ok(Sent::Begun(index)) => report(Event::Begun(index)),
-                    Ok(Sent::Ended(index, outcome)) => match outcome {
-                        Ok(outcome) => report(Event::Ended(index, &outcome)),
-                        Err(error) => Err(error.into()),
-                    },
+                    Ok(Ok(event)) => report(event),
+                    Ok(Err(error)) => Err(error.into()),
                 };
                 result = reported;
                 is_over.store(result.is_err(), Ordering::Relaxed);

@@ -101,10 +101,8 @@ fn devices_with_pipelines(inspection: &Named) -> Result<Vec<&InspectedDevice>, C
     let devices: Vec<_> =
         inspection.devices.iter().filter(|device| !device.inspection.pipelines.is_empty()).collect();
     if devices.is_empty() {
-        return Err(usage!(
-            "{}: has no pipelines; inspect a device whose driver reports statistics",
-            inspection.title
-        ));
+        let title = &inspection.title;
+        return Err(usage!("{title}: has no pipelines; inspect a device whose driver reports statistics"));
     }
     Ok(devices)
 }

@@ -76,9 +76,7 @@ impl DeviceReport {
             }),
         }
     }
-}
 
-impl DeviceReport {
     /// Report of a compile-only GPU that could not be inspected.
     pub fn refused(gpu: &'static CompileOnlyGpu, reason: &str) -> Self {
         Self {
