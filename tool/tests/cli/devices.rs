@@ -39,8 +39,22 @@ fn devices_are_listed_for_people_and_for_programs() {
     // The choice depends on the device.
     let apart = policies["scan_out_of_place"]["policy"].as_str().unwrap();
     assert!(apart.starts_with("chained: ") || apart.starts_with("reduce-then-scan: "), "{policies}");
-    for name in ["scan", "scan_out_of_place", "sort", "segmented_sort"] {
-        assert!(policies[name]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policies}");
+    for (name, start) in [
+        ("sort", ""),
+        ("segmented_sort", ""),
+        ("select", ""),
+        ("histogram", "histogram: workgroup "),
+        ("reduce", "reduce: workgroup 128"),
+        ("search", "search: workgroup "),
+        ("merge", "merge: workgroup "),
+        ("difference", "difference: workgroup "),
+        ("top_k", "top-k: tiles"),
+    ] {
+        assert!(policies[name]["policy"].as_str().unwrap().starts_with(start), "{name}: {policies}");
+    }
+    assert!(policies["select"]["policy"].as_str().unwrap().contains("items per invocation"), "{policies}");
+    for (name, policy) in policies.as_object().unwrap() {
+        assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{name}: {policies}");
     }
     assert!(device["limits"]["shared_memory_size"].as_u64().unwrap() >= 16 << 10);
     assert!(device["subgroups"]["operations"].as_array().unwrap().contains(&"arithmetic".into()));
@@ -58,6 +72,7 @@ fn policies_are_printed_on_request_beside_their_labels() {
     assert!(reasons.iter().all(|&at| at == column), "{text}");
     assert!(text.lines().skip(1).all(|line| line[..column].ends_with("  ")), "{text}");
     assert!(text.contains("run length policy  run length: "), "{text}");
+    assert!(text.contains("select policy"), "{text}");
 }
 
 #[test]

@@ -73,8 +73,3 @@ fn a_type_that_the_device_lacks_leaves_no_output() {
         assert!(ended.stderr.contains("shaderFloat64, which differences of f64 need"), "{}", ended.stderr);
     }
 }
-
-#[test]
-fn devices_shows_the_policy_of_a_difference() {
-    expect_policy("difference", "difference: workgroup ");
-}

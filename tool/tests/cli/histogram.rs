@@ -186,11 +186,6 @@ fn invalid_bins_and_edges() {
 }
 
 #[test]
-fn devices_shows_the_policy_of_a_histogram() {
-    expect_policy("histogram", "histogram: workgroup ");
-}
-
-#[test]
 fn a_histogram_of_more_values_than_a_count_holds() {
     let folder = Folder::new();
     let Some(input) = sparse_file(&folder, 8 << 40) else { return };

@@ -72,6 +72,16 @@ fn run_with(command: &mut Command, input: &[u8]) -> Ended {
     })
 }
 
+/// Starts the command, and kills it once `is_there`, or it has ended.
+fn kill_once(command: &mut Command, is_there: impl Fn() -> bool) {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program starts");
+    while !is_there() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 impl From<Output> for Ended {
     fn from(output: Output) -> Self {
         Self {
@@ -163,15 +173,6 @@ impl Folder {
 #[track_caller]
 fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("a file is there")
-}
-
-/// Fails unless `devices --json` shows a policy of a primitive that begins with `start`, and the reason for it.
-#[track_caller]
-fn expect_policy(primitive: &str, start: &str) {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"][primitive];
-    assert!(policy["policy"].as_str().unwrap().starts_with(start), "{policy}");
-    assert!(policy["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{policy}");
 }
 
 /// The bytes of an element for a number.

@@ -121,8 +121,3 @@ fn invalid_merges() {
     run(without_drivers(&mut subsweep(both))).refused(2, "standard output is written once");
     refused_options(&folder, &["merge", &ints, &ints]);
 }
-
-#[test]
-fn devices_shows_the_policy_of_a_merge() {
-    expect_policy("merge", "merge: workgroup ");
-}

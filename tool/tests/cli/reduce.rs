@@ -216,8 +216,3 @@ fn segments_end_where_they_are_said_to() {
     refused(&folder, &arguments, "a segment begins or ends at 7, and there are 6 rows");
     run(&mut subsweep(["reduce", &table, "--segment-ends", &few])).refused_with_words(2, "--segments");
 }
-
-#[test]
-fn devices_shows_the_reduce_policy() {
-    expect_policy("reduce", "reduce: workgroup 128");
-}

@@ -88,13 +88,8 @@ fn two_formats_do_not_share_a_file() {
 fn an_interrupted_run_keeps_its_measurements_in_every_format() {
     let folder = Folder::new();
     let mut command = bench_into(&folder, &["--full", "--filter", "scan*columns=1"]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // The page is written last.
-    while !folder.path("report.html").exists() && child.try_wait().unwrap().is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_once(&mut command, || folder.path("report.html").exists());
     let report = Report::from_json(&folder.read("report.json")).unwrap();
     assert!(!report.complete && !report.devices[0].measured.is_empty());
     for name in ["report.md", "report.html"] {

@@ -133,11 +133,6 @@ fn invalid_searches() {
 }
 
 #[test]
-fn devices_shows_the_policy_of_a_search() {
-    expect_policy("search", "search: workgroup ");
-}
-
-#[test]
 fn a_search_in_more_elements_than_memory_holds() {
     let folder = Folder::new();
     let Some(sorted) = sparse_file(&folder, 8 << 40) else { return };

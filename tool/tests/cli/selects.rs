@@ -173,11 +173,3 @@ fn wrong_predicates() {
     let mut command = subsweep(["select", &input, "--unique", "-o", &same, "--indices", &same]);
     run(without_drivers(&mut command)).refused(2, "-o and --indices name the same file");
 }
-
-#[test]
-fn devices_shows_the_policy_of_selections() {
-    let devices = run(&mut subsweep(["devices", "--json"])).json();
-    let policy = &devices[0]["policies"]["select"];
-    assert!(policy["policy"].as_str().is_some_and(|policy| policy.contains("items per invocation")), "{policy}");
-    assert!(run(&mut subsweep(["devices", "--policies"])).text().contains("select policy"));
-}

@@ -384,12 +384,7 @@ fn a_report_of_an_interrupted_run_is_marked_incomplete() {
     let folder = Folder::new();
     let json = folder.file("report.json", "before");
     let mut command = subsweep(["verify", "--full", "--json", &json]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while folder.read("report.json") == b"before" && child.try_wait().unwrap().is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_once(&mut command, || folder.read("report.json") != b"before");
     let report: Value = serde_json::from_slice(&folder.read("report.json")).unwrap();
     assert_eq!(report["complete"], false);
     assert!(!report["devices"][0]["verified"].as_array().unwrap().is_empty());

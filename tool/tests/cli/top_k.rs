@@ -176,8 +176,3 @@ fn invalid_selections() {
     let cube = folder.file("cube.npy", npy("<u4", "(1, 1, 1)", &[0; 4]));
     refused(&folder, &["topk", &cube, "-k", "1"], "3 dimensions");
 }
-
-#[test]
-fn devices_shows_the_policy_of_a_top_k() {
-    expect_policy("top_k", "top-k: tiles");
-}

@@ -1,7 +1,5 @@
 //! `tune`: rows of the table from measurements. The ranking itself depends on the device.
 
-use std::process::Stdio;
-
 use super::*;
 
 /// Runs `tune`.
@@ -79,13 +77,7 @@ fn the_report_is_valid_after_each_part() {
     let file = folder.argument("tune.json");
     // The first part has a seventh of the budget, so that the others take seconds.
     let arguments = ["tune", "merge", "search", "histogram", "reduce-by-key", "--quick", "--json", &file];
-    let mut command = subsweep(arguments);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while !folder.path("tune.json").exists() && child.try_wait().unwrap().is_none() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_once(&mut subsweep(arguments), || folder.path("tune.json").exists());
     let report: serde_json::Value = serde_json::from_slice(&folder.read("tune.json")).unwrap();
     assert_eq!(report["complete"], false, "{report}");
     let searched = report["parts"].as_array().unwrap().len() as u64;
