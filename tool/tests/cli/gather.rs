@@ -1,14 +1,10 @@
 //! Gathers: results in the format of the input, and refusals.
 
-use super::packed::{PACKED, indices};
+use super::elements::{self, PACKED};
+use super::packed::indices;
 use super::refusals::{refused, refused_options, sparse_file};
 use super::segments::whole_numbers;
 use super::*;
-
-/// `rows[indices]`, for rows of `row_words` words.
-fn gathered(rows: &[u32], row_words: usize, indices: &[u32]) -> Vec<u32> {
-    indices.iter().flat_map(|&index| rows[index as usize * row_words..][..row_words].to_vec()).collect()
-}
 
 #[test]
 fn rows_of_every_type_are_gathered() {
@@ -17,19 +13,22 @@ fn rows_of_every_type_are_gathered() {
     let indices: Vec<_> = random(1009).iter().map(|word| word % row_count).collect();
     let raw_indices = folder.file("indices", bytes(&indices));
     let array_of_indices = folder.file("indices.npy", npy("<u4", "(1009,)", &bytes(&indices)));
-    for (descr, words) in [("<u4", 1), ("<i4", 1), ("<f4", 1), ("<u8", 2), ("<i8", 2), ("<f8", 2)] {
+    for element in elements::all() {
         for columns in [1, 3, 4] {
-            let row_words = words * columns;
-            let rows = random(row_count as usize * row_words);
+            let row_size = element.size * columns;
+            let rows = &bytes(&random(row_count as usize * row_size))[..row_count as usize * row_size];
             let shape = |count: u32| match columns {
                 1 => format!("({count},)"),
                 _ => format!("({count}, {columns})"),
             };
-            let file = npy(descr, &shape(row_count), &bytes(&rows));
-            let expected = npy(descr, &shape(1009), &bytes(&gathered(&rows, row_words, &indices)));
+            let file = npy(element.descr, &shape(row_count), rows);
+            let row = |&index: &u32| &rows[index as usize * row_size..][..row_size];
+            let gathered: Vec<u8> = indices.iter().flat_map(row).copied().collect();
+            let expected = npy(element.descr, &shape(1009), &gathered);
             for indices in [&raw_indices, &array_of_indices] {
                 let mut command = subsweep(["gather", "-", "--indices", indices]);
-                assert!(run_with(&mut command, &file).done() == expected, "{descr}, {columns} columns");
+                let stdout = run_with(&mut command, &file).done();
+                assert!(stdout == expected, "{}, {columns} columns", element.name);
             }
         }
     }
@@ -171,17 +170,6 @@ fn more_elements_than_the_device_has_memory() {
     assert_eq!(ended.code, 4, "{}", ended.stderr);
     assert!(ended.stderr.contains("bytes are needed for a buffer"), "{}", ended.stderr);
     assert_eq!(folder.read("out"), b"before");
-}
-
-#[test]
-fn elements_of_8_and_16_bits_are_gathered() {
-    let folder = Folder::new();
-    let picks = folder.file("picks", indices([3, 0, 0]));
-    for packed in PACKED {
-        let array = folder.file("a.npy", packed.npy(&packed.encode(&[1.0, 3.0, 3.0, 9.0])));
-        let gathered = run(&mut subsweep(["gather", &array, "--indices", &picks])).done();
-        assert!(gathered == packed.npy(&packed.encode(&[9.0, 1.0, 1.0])), "{}", packed.name);
-    }
 }
 
 #[test]

@@ -175,19 +175,6 @@ fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("a file is there")
 }
 
-/// The bytes of an element for a number.
-type BytesOf = fn(f64) -> Vec<u8>;
-
-/// Every type of elements, with the bytes of a whole number below 1,010, which signed types shift and wide ones scale.
-const TYPES: [(&str, BytesOf); 6] = [
-    ("<u4", |n| (n as u32).to_le_bytes().to_vec()),
-    ("<i4", |n| (n as i32 - 500).to_le_bytes().to_vec()),
-    ("<f4", |n| (n as f32 - 500.5).to_le_bytes().to_vec()),
-    ("<u8", |n| (n as u64 * 0x1_0000_0001).to_le_bytes().to_vec()),
-    ("<i8", |n| ((n as i64 - 500) * 0x1_0000_0001).to_le_bytes().to_vec()),
-    ("<f8", |n| (n - 500.5).to_le_bytes().to_vec()),
-];
-
 /// Words from a linear congruential generator.
 fn random(count: usize) -> Vec<u32> {
     let mut state = 12_345_u32;

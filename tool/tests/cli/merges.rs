@@ -6,30 +6,29 @@ use super::*;
 #[test]
 fn arrays_of_every_type_are_merged() {
     let folder = Folder::new();
-    let sorted = |seed: usize, count: usize| {
-        let mut numbers: Vec<_> = random(seed + count)[seed..].iter().map(|word| f64::from(word % 1000)).collect();
-        numbers.sort_by(f64::total_cmp);
+    let sorted = |mut numbers: Vec<u32>| {
+        numbers.sort_unstable();
         numbers
     };
-    let (a, b) = (sorted(1, 801), sorted(900, 1003));
-    let mut merged = [&a[..], &b].concat();
-    merged.sort_by(f64::total_cmp);
-    for (descr, of) in TYPES {
+    let numbers: Vec<_> = random(2000).into_iter().map(|word| word % 100).collect();
+    let (a, b) = (sorted(numbers[..801].to_vec()), sorted(numbers[900..1903].to_vec()));
+    let merged = sorted([&a[..], &b].concat());
+    for element in elements::all() {
         for is_descending in [false, true] {
-            let file = |shape: &str, numbers: &[f64]| {
-                let mut numbers = numbers.to_vec();
+            let file = |numbers: &[u32]| {
+                let mut numbers: Vec<_> = numbers.iter().map(|&number| element.spread(number)).collect();
                 if is_descending {
                     numbers.reverse();
                 }
-                npy(descr, shape, &numbers.into_iter().flat_map(of).collect::<Vec<_>>())
+                element.npy(&element.encode(&numbers))
             };
-            let first = folder.file("a.npy", file("(801,)", &a));
+            let first = folder.file("a.npy", file(&a));
             let mut command = subsweep(["merge", &first, "-"]);
             if is_descending {
                 command.arg("--descending");
             }
-            let result = run_with(&mut command, &file("(1003,)", &b)).done();
-            assert!(result == file("(1804,)", &merged), "{descr}, descending: {is_descending}");
+            let result = run_with(&mut command, &file(&b)).done();
+            assert!(result == file(&merged), "{}, descending: {is_descending}", element.name);
         }
     }
 }

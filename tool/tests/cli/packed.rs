@@ -1,95 +1,21 @@
 //! Elements of 8 and 16 bits, by every command that takes files: raw, as arrays of numpy, and from pipes.
 
+use super::elements::{Element, PACKED};
 use super::*;
 
 /// Elements of several workgroups, and of no whole word.
 const COUNT: usize = 5001;
 
-/// A type.
-pub struct Packed {
-    pub name: &'static str,
-    pub descr: &'static str,
-    pub size: usize,
-    /// The number of an element's bits.
-    number: fn(u16) -> f64,
-    /// The bits of the number next to an f64, wrapped if it is whole.
-    bits: fn(f64) -> u16,
-}
-
-pub const PACKED: [Packed; 6] = [
-    Packed {
-        name: "u8",
-        descr: "|u1",
-        size: 1,
-        number: |bits| (bits as u8).into(),
-        bits: |number| number as i64 as u8 as u16,
-    },
-    Packed {
-        name: "i8",
-        descr: "|i1",
-        size: 1,
-        number: |bits| (bits as i8).into(),
-        bits: |number| number as i64 as u8 as u16,
-    },
-    Packed { name: "u16", descr: "<u2", size: 2, number: f64::from, bits: |number| number as i64 as u16 },
-    Packed {
-        name: "i16",
-        descr: "<i2",
-        size: 2,
-        number: |bits| (bits as i16).into(),
-        bits: |number| number as i64 as u16,
-    },
-    Packed {
-        name: "f16",
-        descr: "<f2",
-        size: 2,
-        number: |bits| half::f16::from_bits(bits).into(),
-        bits: |number| half::f16::from_f32(number as f32).to_bits(),
-    },
-    Packed {
-        name: "bf16",
-        descr: "<V2",
-        size: 2,
-        number: |bits| half::bf16::from_bits(bits).into(),
-        bits: |number| half::bf16::from_f32(number as f32).to_bits(),
-    },
-];
-
-impl Packed {
-    pub fn is_float(&self) -> bool {
-        self.name.contains('f')
-    }
-
-    fn bytes(&self, elements: &[u16]) -> Vec<u8> {
-        elements.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(self.size)).collect()
-    }
-
-    fn elements(&self, bytes: &[u8]) -> Vec<u16> {
-        let element = |bytes: &[u8]| u16::from_le_bytes([bytes[0], *bytes.get(1).unwrap_or(&0)]);
-        bytes.chunks_exact(self.size).map(element).collect()
-    }
-
-    pub fn npy(&self, elements: &[u16]) -> Vec<u8> {
-        npy(self.descr, &format!("({},)", elements.len()), &self.bytes(elements))
-    }
-
-    pub fn encode(&self, numbers: &[f64]) -> Vec<u16> {
-        numbers.iter().map(|&number| (self.bits)(number)).collect()
-    }
-
-    fn numbers(&self, elements: &[u16]) -> Vec<f64> {
-        elements.iter().map(|&bits| (self.number)(bits)).collect()
-    }
-
+impl Element {
     /// Any bits but the bits of a NaN.
-    fn random(&self) -> Vec<u16> {
+    fn random(&self) -> Vec<u64> {
         let bits =
-            random(COUNT).into_iter().map(|word| (word >> 8) as u16 & (0xffff >> (16 - 8 * self.size)));
+            random(COUNT).into_iter().map(|word| u64::from(word >> 8) & (0xffff >> (16 - 8 * self.size)));
         bits.map(|bits| if (self.number)(bits).is_nan() { 0 } else { bits }).collect()
     }
 
     /// Whole numbers from 0 to 11, whose sums of some are exact.
-    fn small(&self) -> Vec<u16> {
+    fn small(&self) -> Vec<u64> {
         let numbers: Vec<_> = random(COUNT).into_iter().map(|word| f64::from((word >> 8) % 12)).collect();
         self.encode(&numbers)
     }
@@ -97,7 +23,7 @@ impl Packed {
     /// The result of a command on elements that are a raw file and a pipe, and an array of numpy, which agree: the bytes after
     /// the header.
     #[track_caller]
-    fn run(&self, command: &[&str], elements: &[u16], descr: &str) -> Vec<u8> {
+    fn run(&self, command: &[&str], elements: &[u64], descr: &str) -> Vec<u8> {
         let (name, arguments) = command.split_first().unwrap();
         let command = |input: &[&str]| subsweep([&[*name], input, arguments].concat());
         let payload = self.bytes(elements);
@@ -108,6 +34,13 @@ impl Packed {
         let text = String::from_utf8_lossy(&array[..128]).into_owned();
         assert!(text.contains(&format!("'descr': '{descr}'")) && array[128..] == raw, "{} {text}", self.name);
         raw
+    }
+
+    /// Expects a command to turn elements into others of the type, as [`Self::run`] reads them.
+    #[track_caller]
+    fn gives(&self, command: &[&str], elements: &[u64], expected: &[u64]) {
+        let result = self.run(command, elements, self.descr);
+        assert!(result == self.bytes(expected), "{}: {command:?}", self.name);
     }
 }
 
@@ -123,13 +56,12 @@ fn elements_are_sorted_and_the_greatest_selected() {
         let mut order: Vec<_> = (0..COUNT).collect();
         order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
         let sorted: Vec<_> = order.iter().map(|&index| elements[index]).collect();
-        assert!(packed.run(&["sort"], &elements, packed.descr) == packed.bytes(&sorted), "{}", packed.name);
+        packed.gives(&["sort"], &elements, &sorted);
         assert!(packed.run(&["sort", "--argsort"], &elements, "<u4") == indices(order), "{}", packed.name);
         let mut descending: Vec<_> = (0..COUNT).collect();
         descending.sort_by(|&a, &b| numbers[b].total_cmp(&numbers[a]));
-        let top = ["topk", "-k", "9", "--order", "total"];
         let greatest: Vec<_> = descending[..9].iter().map(|&index| elements[index]).collect();
-        assert!(packed.run(&top, &elements, packed.descr) == packed.bytes(&greatest), "{}", packed.name);
+        packed.gives(&["topk", "-k", "9", "--order", "total"], &elements, &greatest);
 
         let folder = Folder::new();
         let (keys, values) = (folder.file("keys", packed.npy(&elements)), indices(0..COUNT));
@@ -177,24 +109,15 @@ fn sums_wrap_and_are_rounded_or_unpacked() {
                 sum
             })
             .collect();
-        assert!(
-            packed.run(&["scan"], &elements, packed.descr) == packed.bytes(&packed.encode(&sums)),
-            "{}",
-            packed.name
-        );
+        packed.gives(&["scan"], &elements, &packed.encode(&sums));
         let after: Vec<_> = [3.0].into_iter().chain(sums.iter().map(|sum| sum + 3.0)).take(COUNT).collect();
-        let scan = ["scan", "--exclusive", "--init", "3"];
-        assert!(
-            packed.run(&scan, &elements, packed.descr) == packed.bytes(&packed.encode(&after)),
-            "{}",
-            packed.name
-        );
+        packed.gives(&["scan", "--exclusive", "--init", "3"], &elements, &packed.encode(&after));
 
         let total = sums[COUNT - 1];
+        packed.gives(&["reduce", "-o", "-"], &elements, &packed.encode(&[total]));
         let reduce = |options: &[&str], descr| {
             packed.run(&[&["reduce", "-o", "-"], options].concat(), &elements, descr)
         };
-        assert_eq!(reduce(&[], packed.descr), packed.bytes(&packed.encode(&[total])), "{}", packed.name);
         let wide =
             if packed.is_float() { (total as f32).to_le_bytes() } else { (total as i32).to_le_bytes() };
         let descr = if packed.is_float() {
@@ -207,13 +130,6 @@ fn sums_wrap_and_are_rounded_or_unpacked() {
         assert_eq!(reduce(&["--unpacked"], descr), wide, "{}", packed.name);
         let first = numbers.iter().position(|&number| number == 11.0);
         assert_eq!(reduce(&["--op", "argmax"], "<u4"), indices(first), "{}", packed.name);
-
-        let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(
-            packed.run(&["diff"], &elements, packed.descr) == packed.bytes(&packed.encode(&differences)),
-            "{}",
-            packed.name
-        );
     }
 }
 
@@ -258,21 +174,13 @@ fn elements_are_selected_and_counted() {
     for packed in PACKED {
         let elements = packed.small();
         let numbers = packed.numbers(&elements);
-        let kept = |keeps: &dyn Fn(usize) -> bool| -> Vec<u16> {
+        let kept = |keeps: &dyn Fn(usize) -> bool| -> Vec<u64> {
             (0..COUNT).filter(|&index| keeps(index)).map(|index| elements[index]).collect()
         };
         let below = kept(&|index| numbers[index] < 7.0);
-        assert!(
-            packed.run(&["select", "--where", "x < 7"], &elements, packed.descr) == packed.bytes(&below),
-            "{}",
-            packed.name
-        );
+        packed.gives(&["select", "--where", "x < 7"], &elements, &below);
         let unique = kept(&|index| index == 0 || numbers[index] != numbers[index - 1]);
-        assert!(
-            packed.run(&["select", "--unique"], &elements, packed.descr) == packed.bytes(&unique),
-            "{}",
-            packed.name
-        );
+        packed.gives(&["select", "--unique"], &elements, &unique);
         let mut counts = [0; 4];
         numbers.iter().for_each(|number| counts[*number as usize / 3] += 1);
         let histogram = ["histogram", "--bins", "4", "--range", "0:12"];
@@ -295,23 +203,6 @@ fn elements_are_selected_and_counted() {
         let values = folder.file("values.npy", values);
         let decoded = run(&mut subsweep(["runs", "--decode", &values, "--counts", &counts])).done();
         assert!(decoded == packed.npy(&elements), "{}", packed.name);
-    }
-}
-
-#[test]
-fn sorted_elements_are_merged_and_searched() {
-    for packed in PACKED {
-        let folder = Folder::new();
-        let array = |name: &str, numbers: &[f64]| folder.file(name, packed.npy(&packed.encode(numbers)));
-        let (a, b) = (array("a.npy", &[1.0, 3.0, 3.0, 9.0]), array("b.npy", &[0.0, 3.0, 4.0]));
-        let merged = run(&mut subsweep(["merge", &a, &b])).done();
-        assert!(
-            merged == packed.npy(&packed.encode(&[0.0, 1.0, 3.0, 3.0, 3.0, 4.0, 9.0])),
-            "{}",
-            packed.name
-        );
-        let positions = run(&mut subsweep(["search", &a, &b])).done();
-        assert!(positions == npy("<u4", "(3,)", &bytes(&[0, 1, 3])), "{}", packed.name);
     }
 }
 
@@ -371,12 +262,12 @@ fn values_of_8_and_16_bits_move_with_their_keys() {
     let segments = folder.file("starts.npy", npy("<u4", "(1,)", &bytes(&[0])));
     let out = folder.argument("out");
     for packed in PACKED {
-        let elements: Vec<u16> =
+        let elements: Vec<u64> =
             random(COUNT).iter().map(|&word| (packed.bits)(f64::from(word % 101))).collect();
         let values = folder.file("values.npy", packed.npy(&elements));
         let raw = folder.file("values", packed.bytes(&elements));
         let moved =
-            |indices: &[usize]| -> Vec<u16> { indices.iter().map(|&index| elements[index]).collect() };
+            |indices: &[usize]| -> Vec<u64> { indices.iter().map(|&index| elements[index]).collect() };
         let moves = |command: &[&str], values: &[&str]| {
             let mut command = subsweep(command);
             command.args(["-o", &folder.argument("keys-out"), "--values"]).args(values);

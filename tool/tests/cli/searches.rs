@@ -14,17 +14,17 @@ fn positions(sorted: &[f64], needles: &[f64], is_right: bool) -> Vec<u32> {
 #[test]
 fn needles_of_every_type_are_searched_for_on_both_sides() {
     let folder = Folder::new();
-    let mut sorted: Vec<_> = random(801).iter().map(|word| f64::from(word % 1000)).collect();
-    sorted.sort_by(f64::total_cmp);
-    let needles: Vec<_> = random(1003).iter().map(|word| f64::from(word % 1010)).collect();
-    for (descr, of) in TYPES {
-        let bytes_of = |numbers: &[f64]| numbers.iter().flat_map(|&number| of(number)).collect::<Vec<_>>();
-        let array = folder.file("sorted.npy", npy(descr, "(801,)", &bytes_of(&sorted)));
-        let needles_file = npy(descr, "(1003,)", &bytes_of(&needles));
+    for element in elements::all() {
+        let spread = |count: usize, end: u32| random(count).iter().map(|word| element.spread(word % end)).collect();
+        let (mut sorted, needles): (Vec<_>, Vec<_>) = (spread(801, 100), spread(1003, 110));
+        sorted.sort_by(f64::total_cmp);
+        let file = |numbers: &[f64]| element.npy(&element.encode(numbers));
+        let array = folder.file("sorted.npy", file(&sorted));
+        let needles_file = file(&needles);
         for side in ["left", "right"] {
             let expected = npy("<u4", "(1003,)", &bytes(&positions(&sorted, &needles, side == "right")));
             let mut command = subsweep(["search", &array, "-", "--side", side]);
-            assert!(run_with(&mut command, &needles_file).done() == expected, "{descr}, {side}");
+            assert!(run_with(&mut command, &needles_file).done() == expected, "{}, {side}", element.name);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Segmented sorts of files, compared with sorts of the standard library.
 
 use super::refusals::refused;
-use super::sorts::{Keys, TYPES, permuted};
+use super::elements::{Element, WIDE};
+use super::sorts::permuted;
 use super::{Folder, bytes, npy, random, run, run_with, subsweep, words};
 
 /// The numbers as an `.npy` array of each type of whole numbers that is no u32; all fit it.
@@ -121,13 +122,13 @@ fn indices(count: usize, begins: &[u32], compare: impl Fn(usize, usize) -> std::
 }
 
 /// Keys in an array, their segment offsets, and their permutation.
-fn keys_in_segments(keys: &Keys, is_descending: bool) -> (Vec<u8>, Vec<u32>, Vec<usize>) {
+fn keys_in_segments(keys: &Element, is_descending: bool) -> (Vec<u8>, Vec<u32>, Vec<usize>) {
     let payload = keys.payload();
     let count = payload.len() / keys.size;
     let begins = begins(count);
-    let key = |index: usize| &payload[index * keys.size..][..keys.size];
+    let numbers = keys.numbers(&keys.elements(&payload));
     let indices = indices(count, &begins, |a, b| {
-        let order = (keys.compare)(key(a), key(b));
+        let order = numbers[a].total_cmp(&numbers[b]);
         if is_descending { order.reverse() } else { order }
     });
     (payload, begins, indices)
@@ -138,7 +139,7 @@ fn keys_in_segments(keys: &Keys, is_descending: bool) -> (Vec<u8>, Vec<u32>, Vec
 #[test]
 fn values_move_with_the_keys_of_their_segment() {
     let folder = Folder::new();
-    let keys = &TYPES[0];
+    let keys = &WIDE[0];
     let (payload, begins, indices) = keys_in_segments(keys, false);
     let count = indices.len();
     let shape = format!("({count},)");
@@ -156,7 +157,7 @@ fn values_move_with_the_keys_of_their_segment() {
 #[test]
 fn a_descending_argsort_is_segment_by_segment() {
     let folder = Folder::new();
-    let keys = &TYPES[5];
+    let keys = &WIDE[5];
     let (payload, begins, indices) = keys_in_segments(keys, true);
     let shape = format!("({},)", indices.len());
     let starts = folder.file("starts", npy("<u4", &format!("({},)", begins.len()), &bytes(&begins)));

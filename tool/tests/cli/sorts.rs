@@ -1,7 +1,6 @@
 //! Sorts of keys of every type and of pairs, and argsorts.
 
-use std::cmp::Ordering;
-
+use super::elements::{Element, WIDE};
 use super::*;
 
 const COUNT: usize = 10_007;
@@ -32,40 +31,11 @@ fn keys_are_sorted_by_a_range_of_bits_and_stable() {
     }
 }
 
-/// A key type: its bytes in a file, and its order.
-pub struct Keys {
-    pub descr: &'static str,
-    pub size: usize,
-    pub compare: fn(&[u8], &[u8]) -> Ordering,
+fn shape() -> String {
+    format!("({COUNT},)")
 }
 
-macro_rules! keys {
-    ($($type:ident as $descr:literal by $compare:expr),+ $(,)?) => {
-        [$(Keys {
-            descr: $descr,
-            size: size_of::<$type>(),
-            compare: |a, b| {
-                let number = |bytes: &[u8]| $type::from_le_bytes(bytes.try_into().unwrap());
-                $compare(&number(a), &number(b))
-            },
-        }),+]
-    };
-}
-
-pub const TYPES: [Keys; 6] = keys! {
-    u32 as "<u4" by Ord::cmp,
-    i32 as "<i4" by Ord::cmp,
-    f32 as "<f4" by f32::total_cmp,
-    u64 as "<u8" by Ord::cmp,
-    i64 as "<i8" by Ord::cmp,
-    f64 as "<f8" by f64::total_cmp,
-};
-
-impl Keys {
-    fn shape() -> String {
-        format!("({COUNT},)")
-    }
-
+impl Element {
     /// Keys with many duplicates: the topmost byte is random, and the others are mostly the same.
     pub fn payload(&self) -> Vec<u8> {
         let key = |word: u32| {
@@ -78,10 +48,10 @@ impl Keys {
 
     /// The permutation that sorts the keys.
     fn indices(&self, payload: &[u8], is_descending: bool) -> Vec<usize> {
-        let key = |index: usize| &payload[index * self.size..][..self.size];
+        let keys = self.numbers(&self.elements(payload));
         let mut indices: Vec<_> = (0..COUNT).collect();
         indices.sort_by(|&a, &b| {
-            let order = (self.compare)(key(a), key(b));
+            let order = keys[a].total_cmp(&keys[b]);
             if is_descending { order.reverse() } else { order }
         });
         indices
@@ -97,17 +67,17 @@ pub fn permuted(payload: &[u8], size: usize, indices: &[usize]) -> Vec<u8> {
 fn each_type_is_sorted_as_keys_or_to_a_permutation_in_either_direction() {
     // One of the four variants for each type, as each takes long to compile.
     let ways = [(false, false), (true, true), (false, true), (true, false)];
-    for (keys, (is_argsort, is_descending)) in TYPES.into_iter().zip(ways.into_iter().cycle()) {
+    for (keys, (is_argsort, is_descending)) in WIDE.into_iter().zip(ways.into_iter().cycle()) {
         let payload = keys.payload();
-        let file = npy(keys.descr, &Keys::shape(), &payload);
+        let file = npy(keys.descr, &shape(), &payload);
         let indices = keys.indices(&payload, is_descending);
         let options = [is_argsort.then_some("--argsort"), is_descending.then_some("--descending")];
         let stdout = run_with(subsweep(["sort", "-"]).args(options.into_iter().flatten()), &file).done();
         let expected = if is_argsort {
             let permutation: Vec<_> = indices.iter().map(|&index| index as u32).collect();
-            npy("<u4", &Keys::shape(), &bytes(&permutation))
+            npy("<u4", &shape(), &bytes(&permutation))
         } else {
-            npy(keys.descr, &Keys::shape(), &permuted(&payload, keys.size, &indices))
+            npy(keys.descr, &shape(), &permuted(&payload, keys.size, &indices))
         };
         assert!(stdout == expected, "{}, {options:?}", keys.descr);
     }
@@ -135,23 +105,22 @@ fn a_permutation_of_raw_keys_is_raw() {
 fn values_move_with_their_keys() {
     let folder = Folder::new();
     let keys_output = folder.file("keys_out", "before");
-    for (keys, value_size) in TYPES.iter().zip([4, 8].into_iter().cycle()) {
+    for (keys, value_size) in WIDE.iter().zip([4, 8].into_iter().cycle()) {
         let payload = keys.payload();
-        let input = folder.file("keys", npy(keys.descr, &Keys::shape(), &payload));
+        let input = folder.file("keys", npy(keys.descr, &shape(), &payload));
         let values: Vec<u8> =
             (0..COUNT as u64).flat_map(|index| (index << 40 | index).to_le_bytes()).collect();
         let values: Vec<u8> = values.chunks(8).flat_map(|value| &value[..value_size]).copied().collect();
         let indices = keys.indices(&payload, false);
         let moved = permuted(&values, value_size, &indices);
         let (is_array, descr) = (keys.descr != "<i8", if value_size == 4 { "<f4" } else { "<i8" });
-        let file =
-            |values: &[u8]| if is_array { npy(descr, &Keys::shape(), values) } else { values.to_vec() };
+        let file = |values: &[u8]| if is_array { npy(descr, &shape(), values) } else { values.to_vec() };
         let values_path = folder.file("values", file(&values));
         let values_output = folder.argument("values_out");
         let arguments = ["sort", &input, "--values", &values_path, "--values-output", &values_output];
         let stdout = run(&mut subsweep(arguments.iter().chain(&["-o", &keys_output]))).done();
         assert_eq!(stdout, b"");
-        let sorted = npy(keys.descr, &Keys::shape(), &permuted(&payload, keys.size, &indices));
+        let sorted = npy(keys.descr, &shape(), &permuted(&payload, keys.size, &indices));
         assert!(folder.read("keys_out") == sorted, "{}", keys.descr);
         assert!(folder.read("values_out") == file(&moved), "{}", keys.descr);
     }
