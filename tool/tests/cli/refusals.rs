@@ -281,20 +281,8 @@ fn invalid_options_of_a_sort() {
     let pairs = ["sort", &keys, "--values", &values, "--values-output"];
     let ended = run(without_drivers(&mut subsweep(pairs.iter().chain(&["-"]))));
     ended.refused(2, "standard output is written once");
-    for name in ["out", "./out", "../{folder}/out"] {
-        let folder_name = folder.path("").file_name().unwrap().to_owned();
-        let name = name.replace("{folder}", folder_name.to_str().unwrap());
-        // With and without an existing file.
-        for is_there in [true, false] {
-            if is_there {
-                folder.file("out", "before");
-            } else {
-                std::fs::remove_file(folder.path("out")).unwrap();
-            }
-            let mut command = subsweep(pairs.iter().chain(&[&*folder.argument(&name), "-o", &output]));
-            run(without_drivers(&mut command)).refused(2, "-o and --values-output name the same file");
-        }
-    }
+    let mut command = subsweep(pairs.iter().chain(&[&*folder.argument("./out"), "-o", &output]));
+    run(without_drivers(&mut command)).refused(2, "-o and --values-output name the same file");
     // One pipe for both, without a reader.
     #[cfg(unix)]
     {

@@ -16,6 +16,14 @@ fn report(bytes: &[u8]) -> Value {
     report["devices"][0].clone()
 }
 
+/// Runs a command that writes its report to standard output: the report's device, and the words.
+#[track_caller]
+fn reported<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> (Value, String) {
+    let ended = run(subsweep(arguments).args(["--json", "-"]));
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    (report(&ended.stdout), ended.stderr)
+}
+
 #[test]
 fn cases_are_verified_and_counted() {
     let folder = Folder::new();
@@ -106,16 +114,14 @@ fn cases_are_listed() {
 #[test]
 fn any_number_of_elements_is_verified() {
     let count = "4200007";
-    let ended = run(&mut subsweep(["verify", "--large", count, "--json", "-"]));
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let device = report(&ended.stdout);
+    let (device, words) = reported(["verify", "--large", count]);
     let ids = ["sort:keys", "scan:inclusive;place=in", "scan:inclusive;place=out", "select:less"]
         .map(|work| format!("large:{work};type=u32;n={count}"));
     let verified = device["verified"].as_array().unwrap();
     assert_eq!(verified.len(), ids.len());
     for (case, id) in verified.iter().zip(&ids) {
         assert_eq!((case["id"].as_str(), case["outcome"].as_str()), (Some(&id[..]), Some("pass")));
-        assert!(ended.stderr.contains(&format!("  {id}\n    pass")), "{}", ended.stderr);
+        assert!(words.contains(&format!("  {id}\n    pass")), "{words}");
     }
     let ended = run(&mut subsweep(["verify", "--large", "5", "--filter", "place=out"]));
     let text = String::from_utf8(ended.stdout).unwrap();
@@ -133,13 +139,11 @@ fn any_number_of_elements_is_verified() {
 #[test]
 fn a_first_look_ends_with_a_short_table() {
     let filter = "scan:inclusive:type=u32;*n=65537;";
-    let ended = run(&mut subsweep(["verify", "--quick", "--measure", "--filter", filter, "--json", "-"]));
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
-    let device = report(&ended.stdout);
+    let (device, words) = reported(["verify", "--quick", "--measure", "--filter", filter]);
     assert_eq!(device["measured"].as_array().unwrap().len(), 3);
     let verified = device["verified"].as_array().unwrap().len();
-    let lines: Vec<_> = ended.stderr.lines().rev().take(7).map(str::trim_start).collect();
-    let [pairs, keys, scan, head, counts, driver, name] = lines[..] else { panic!("{}", ended.stderr) };
+    let lines: Vec<_> = words.lines().rev().take(7).map(str::trim_start).collect();
+    let [pairs, keys, scan, head, counts, driver, name] = lines[..] else { panic!("{words}") };
     assert!(name.starts_with(&format!("device    {}", device["name"].as_str().unwrap())), "{name}");
     assert!(driver.starts_with("driver    "), "{driver}");
     assert_eq!(counts, format!("verified  {verified} passed, 0 failed, 0 not supported"));
@@ -153,13 +157,11 @@ fn a_first_look_ends_with_a_short_table() {
 
 #[test]
 fn algorithms_and_policies_select_cases() {
-    let arguments = ["verify", "--filter", "type=u32*input=two-valued", "--json", "-"];
-    let mut command = subsweep(arguments.iter().chain(&["--algorithm", "radix-2bit", "--policy", "seed"]));
-    let ended = run(&mut command);
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let filter = ["verify", "--filter", "type=u32*input=two-valued"];
+    let options = ["--algorithm", "radix-2bit", "--policy", "seed"];
+    let (device, words) = reported(filter.iter().chain(&options));
     // The report is on standard output, so the table is on standard error.
-    let device = report(&ended.stdout);
-    assert!(ended.stderr.contains("sort:keys"), "{}", ended.stderr);
+    assert!(words.contains("sort:keys"), "{words}");
     for case in device["verified"].as_array().unwrap() {
         let id = case["id"].as_str().unwrap();
         assert!(id.contains(";algorithm=radix-2bit;policy=seed;"), "{id}");
@@ -193,9 +195,7 @@ fn sorts_are_measured_by_what_they_move() {
         ("sort:keys:type=u64;algorithm=radix-4bit", 8, 8 + 16 * 3 * 8),
     ] {
         let filter = format!("{work};policy=default*n=65536;input=uniform");
-        let ended = run(&mut subsweep(["bench", "--filter", &filter, "--json", "-"]));
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let measured = report(&ended.stdout)["measured"].clone();
+        let measured = reported(["bench", "--filter", &filter]).0["measured"].clone();
         assert_eq!(measured.as_array().unwrap().len(), 1, "{work}");
         assert_eq!(measured[0]["traffic_size"], moved * 65_536, "{work}");
         assert_eq!(measured[0]["element_size"], element_size, "{work}");
@@ -214,23 +214,21 @@ fn commands_are_counted_and_shown() {
         ("keys:type=u32;algorithm=radix-2bit;policy=seed*n=65536;", 50, 50, 1),
     ] {
         let filter = format!("sort:*{work}input=uniform");
-        let ended = run(&mut subsweep(["bench", "--filter", &filter, "--json", "-"]));
-        assert_eq!(ended.code, 0, "{}", ended.stderr);
-        let measured = report(&ended.stdout)["measured"].clone();
-        let recorded = &measured[0]["recorded"];
+        let (device, words) = reported(["bench", "--filter", &filter]);
+        let recorded = &device["measured"][0]["recorded"];
         let counts = ["dispatches", "barriers", "transfers"].map(|name| recorded[name].as_u64().unwrap());
         assert_eq!(counts, [dispatches, barriers, transfers], "{work}");
-        let lines: Vec<_> = ended.stderr.lines().collect();
+        let lines: Vec<_> = words.lines().collect();
         let head = "  record  end to end  dispatches  barriers";
-        assert!(lines.iter().any(|line| line.ends_with(head)), "{}", ended.stderr);
+        assert!(lines.iter().any(|line| line.ends_with(head)), "{words}");
         let columns = format!("  {dispatches:>10}  {barriers:>8}");
         // Other tests disturb the clock.
         let row = |line: &&str| line.trim_end_matches("  unsteady").ends_with(&columns);
-        assert!(lines.iter().any(row), "{}", ended.stderr);
+        assert!(lines.iter().any(row), "{words}");
         let is_row = |line: &&&str| line.starts_with("    ") && line.contains(|c: char| c.is_ascii_digit());
         let width = |line: &&str| line.trim_end_matches("  unsteady").chars().count();
         let width = lines.iter().filter(is_row).map(width).max().unwrap();
-        assert!(width <= 100, "{}", ended.stderr);
+        assert!(width <= 100, "{words}");
     }
 }
 
