@@ -120,6 +120,12 @@ fn tables_by_columns_have_the_results_of_those_by_rows() {
             assert!(piped == expected, "{arguments:?}, {descr} in a pipe");
         }
     }
+    // Inputs beside the table: a weight is of the number in its row and column.
+    let numbers = folder.file("numbers.npy", npy("<u4", "(2, 3)", &bytes(&[0, 1, 0, 0, 0, 1])));
+    let weights = folder.file("weights.npy", foreign("<u4", [2, 3], &bytes(&[1, 2, 4, 8, 16, 32])));
+    let range = ["--bins", "2", "--range", "0:1"];
+    let weighted = run(subsweep(["histogram", &numbers, "--weights", &weights]).args(range)).done();
+    assert_eq!(weighted, npy("<u4", "(3, 2)", &bytes(&[9, 0, 16, 2, 4, 32])));
     let cut = foreign("<u4", [4, 3], &bytes(&random(12)));
     let cut = &cut[..cut.len() - 1];
     run_with(&mut subsweep(["scan", "-"]), cut).refused(2, "ended after 175 of 176 bytes");

@@ -1,7 +1,5 @@
 //! `subsweep histogram`: the number of values in each bin, or the sum of their weights.
 
-use std::io::Read;
-
 use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
@@ -12,7 +10,6 @@ use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
 use crate::device;
 use crate::error::{CommandError, usage};
-use crate::files::input::InputError;
 use crate::files::{self, Source};
 use crate::policy;
 
@@ -145,12 +142,8 @@ impl<'a> Weights<'a> {
     fn read(source: &'a Source) -> Result<Self> {
         let elements = &[ElementType::U32, ElementType::I32];
         let taken = Taken { elements, max_dimensions: 2, max_count: u32::MAX.into() };
-        let opened = files::open_table(source, None, |file, size| {
-            TableReader::with_raw(file, size, ElementType::U32, &taken)
-        })?;
-        let (mut table, mut bytes) = (opened.table, Vec::new());
-        table.read_to_end(&mut bytes).map_err(|error| InputError::from_read(source, error))?;
-        Ok(Self { source, element: table.element, bytes })
+        let read = files::read_with_raw(source, ElementType::U32, &taken)?;
+        Ok(Self { source, element: read.element, bytes: read.payload })
     }
 
     /// The weights of the elements from `first` on and before `end`.
