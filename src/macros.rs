@@ -15,7 +15,7 @@ macro_rules! setters {
     )+};
 }
 
-/// An enum whose variants have names, some only with a feature: `Variant = "name" if feature "…"`.
+/// An enum whose variants have names, some only with a feature of the crate that calls it: `Variant = "name" if feature "…"`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! named {

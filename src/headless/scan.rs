@@ -4,6 +4,8 @@ use super::slices::{check_type, row_count};
 use super::{Gpu, Prepared};
 #[cfg(feature = "mpi")]
 use super::{GpuBuffer, scratch_range};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::{Result, refuse_if};
 use crate::primitives::{ElementType, Number};
 use crate::scan::{InitialValue, ScanBuffers, ScanConfig};
@@ -28,7 +30,7 @@ impl Gpu {
     /// rows of words, of any 32-bit type.
     ///
     /// # Errors
-    /// [`ElementMismatch`](crate::Error::ElementMismatch) if they are not of the configuration's type (u32 stands for any type of 32 bits), and
+    /// [`Error::ElementMismatch`] if they are not of the configuration's type (u32 stands for any type of 32 bits), and
     /// the errors of [`Self::scan_bytes`].
     pub fn scan<N: Number>(&self, config: ScanConfig, values: &mut [N]) -> Result<()> {
         self.scan_with(config, values, ScanInputs::default())
@@ -62,7 +64,7 @@ impl Gpu {
     /// compute as well. `data` is what they read besides, whole words.
     ///
     /// # Errors
-    /// [`Unsupported`](crate::Error::Unsupported) for a built-in operator, and the errors of [`Self::scan_with`].
+    /// [`Error::Unsupported`] for a built-in operator, and the errors of [`Self::scan_with`].
     ///
     /// # Safety
     /// `data` is what the functions read; addresses in it point to live memory of the device.
@@ -116,7 +118,7 @@ impl Gpu {
     /// Prepares [`Self::scan_bytes`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), and the errors of [`ScanPlan`](crate::scan::ScanPlan).
+    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan).
     pub fn prepare_scan<'a>(
         &'a self,
         mut config: ScanConfig,

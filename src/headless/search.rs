@@ -2,6 +2,8 @@
 
 use super::slices::{check_type, result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::{Result, refuse_if};
 use crate::primitives::Number;
 use crate::search::{SearchBuffers, SearchConfig};
@@ -11,7 +13,7 @@ impl Gpu {
     /// `numpy.searchsorted(sorted, needles, side)`. That `sorted` is sorted is not checked.
     ///
     /// # Errors
-    /// [`ElementMismatch`](crate::Error::ElementMismatch) for keys of another type than the configuration's, [`OutOfHostMemory`](crate::Error::OutOfHostMemory), and the
+    /// [`Error::ElementMismatch`] for keys of another type than the configuration's, [`Error::OutOfHostMemory`], and the
     /// errors of [`Self::prepare_search`] and [`Prepared::run`].
     pub fn search<N: Number>(&self, config: SearchConfig, sorted: &[N], needles: &[N]) -> Result<Vec<u32>> {
         self.searched(config, [sorted, needles], &[])
@@ -33,7 +35,7 @@ impl Gpu {
     /// As [`Self::search`], by a function of the caller that reads `data` besides.
     ///
     /// # Errors
-    /// Errors of [`Self::search`], and [`RangeTooSmall`](crate::Error::RangeTooSmall) for less data than the function reads.
+    /// Errors of [`Self::search`], and [`Error::RangeTooSmall`] for less data than the function reads.
     ///
     /// # Safety
     /// `data` is what the function reads, whole words; addresses in it point to live memory of the device.
@@ -67,9 +69,9 @@ impl Gpu {
     /// the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys, [`RangeTooSmall`](crate::Error::RangeTooSmall) if there are fewer
-    /// positions than needles, along rows [`RowLengthMismatch`](crate::Error::RowLengthMismatch) if a slice is not of whole rows and
-    /// [`Unsupported`](crate::Error::Unsupported) if the rows are not as many, and the errors of [`SearchPlan`](crate::search::SearchPlan).
+    /// [`Error::RowLengthMismatch`], in words, if a slice is not of whole keys, [`Error::RangeTooSmall`] if there are fewer
+    /// positions than needles, along rows [`Error::RowLengthMismatch`] if a slice is not of whole rows and
+    /// [`Error::Unsupported`] if the rows are not as many, and the errors of [`SearchPlan`](crate::search::SearchPlan).
     pub fn prepare_search<'a>(
         &'a self,
         config: SearchConfig,

@@ -149,7 +149,11 @@ impl DifferenceConfig {
     }
 }
 
-configuration!(DifferenceConfig, DifferencePolicy of Difference, |config| Self { element: config.element.unpacked(), ..*config });
+configuration!(
+    DifferenceConfig,
+    DifferencePolicy of Difference,
+    |config| Self { element: config.element.unpacked(), ..*config }
+);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

@@ -159,8 +159,7 @@ impl Functions {
     /// Fails unless functions, if there are any, compute keys of this type.
     pub(super) fn check_keys(functions: Option<&'static Self>, keys: ElementType) -> Result<()> {
         let reason = "functions compute keys of 32 or 64 bits; make the plan for the type of these";
-        refuse_if(functions.is_some() && keys.is_packed(), reason)?;
-        Ok(())
+        refuse_if(functions.is_some() && keys.is_packed(), reason)
     }
 
     /// Fails if elements have more words than kernels combine.

@@ -176,7 +176,11 @@ impl MergeConfig {
     }
 }
 
-configuration!(MergeConfig, MergePolicy of Merge, |config| Self { element: config.element.unpacked(), ..*config });
+configuration!(
+    MergeConfig,
+    MergePolicy of Merge,
+    |config| Self { element: config.element.unpacked(), ..*config }
+);
 
 /// The memory of one recording. Without values, their ranges are ignored.
 #[derive(Debug, Clone, Copy, Default)]

@@ -136,7 +136,7 @@ pub trait Config: Copy + Debug + Eq + Hash + Send + Sync + 'static {
 }
 
 /// Makes a type with a field `policy`, and `has_indirect_count` or another field for it, the configuration of a primitive;
-/// a closure has that of unpacked elements.
+/// a closure makes the configuration of unpacked elements.
 macro_rules! configuration {
     ($config:ident, $policy:ident of $primitive:ident, |$this:ident| $unpacked:expr) => {
         configuration!($config, $policy of $primitive: has_indirect_count, |$this| $unpacked);

@@ -191,7 +191,11 @@ impl SearchConfig {
     }
 }
 
-configuration!(SearchConfig, SearchPolicy of Search, |config| Self { element: config.element.unpacked(), ..*config });
+configuration!(
+    SearchConfig,
+    SearchPolicy of Search,
+    |config| Self { element: config.element.unpacked(), ..*config }
+);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

@@ -156,7 +156,11 @@ impl HistogramConfig {
     }
 }
 
-configuration!(HistogramConfig, HistogramPolicy of Histogram, |config| Self { element: config.element.unpacked(), ..*config });
+configuration!(
+    HistogramConfig,
+    HistogramPolicy of Histogram,
+    |config| Self { element: config.element.unpacked(), ..*config }
+);
 
 /// The memory of one recording.
 #[derive(Debug, Clone, Copy, Default)]

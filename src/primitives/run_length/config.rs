@@ -159,8 +159,7 @@ impl RunLengthConfig {
         let reason = "large counts are for encodings of all runs, with values of 32 or 64 bits or none";
         refuse_if(self.has_large_counts && !is_large, reason)?;
         let reason = "a decoding of runs writes no offsets; encode them";
-        refuse_if(self.is_decoding() && self.has_offsets, reason)?;
-        Ok(())
+        refuse_if(self.is_decoding() && self.has_offsets, reason)
     }
 }
 

@@ -233,8 +233,8 @@ impl Algorithm<Scan> for AlongRows {
             recorder.barrier(Barrier::TRANSFER_TO_COMPUTE);
         }
         let grid = TileGrid { tile_items: step, column_count: per_tile as u32 };
-        let place = (buffers.scratch, layout.level_args);
-        let lowest = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, place)?;
+        let level_args = (buffers.scratch, layout.level_args);
+        let lowest = Workgroups::new(recorder, self.level_args.as_ref(), count, grid, level_args)?;
         let recording = Recording { scan: self, buffers, layout, count, lowest };
         sweep(
             recorder,

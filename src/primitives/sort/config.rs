@@ -473,8 +473,7 @@ impl SortConfig {
         refuse_if(self.functions.is_some() && !takes_computed, reason)?;
         let reason = "an argsort has no large counts, nor have keys with indices, or with values of more than 8 bytes, which move by \
                           indices: these are 32-bit numbers";
-        refuse_if(self.has_large_counts && begins_as_indices, reason)?;
-        Ok(())
+        refuse_if(self.has_large_counts && begins_as_indices, reason)
     }
 }
 

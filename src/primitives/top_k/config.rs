@@ -192,12 +192,15 @@ impl TopKConfig {
         in_range("words per value of a top-k", self.words_per_value, 0..=Self::MAX_VALUE_WORDS)?;
         Functions::check_keys(self.functions, self.element)?;
         let reason = "a top-k writes keys, indices or values; leave out without_keys or without_indices";
-        refuse_if(!self.has_keys && !self.has_indices && self.words_per_value == 0, reason)?;
-        Ok(())
+        refuse_if(!self.has_keys && !self.has_indices && self.words_per_value == 0, reason)
     }
 }
 
-configuration!(TopKConfig, TopKPolicy of TopK, |config| Self { element: config.element.unpacked(), ..*config });
+configuration!(
+    TopKConfig,
+    TopKPolicy of TopK,
+    |config| Self { element: config.element.unpacked(), ..*config }
+);
 
 /// The memory of one recording. Ranges that the configuration does not use are ignored.
 #[derive(Debug, Clone, Copy, Default)]

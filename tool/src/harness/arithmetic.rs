@@ -1,4 +1,5 @@
-//! Arithmetic of every type on the host, by the operators of the reference.
+//! Arithmetic of every type on the host, by the operators of the reference. The models of passes have the same ones, so that
+//! tests of [`expected`](super::expected) and of the program hold them to numbers.
 
 use crate::reference::{Add, And, Max, Min, Mul, Operator, Or, Xor};
 use subsweep::Number;

@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(Input::Reversed.generate(3, 0), [2, 1, 0]);
     }
 
-    /// benches/peers generates the same words in other languages and checks the same hash.
+    /// benches/peers/cub generates the same words in C++, and checks the same hash.
     #[test]
     fn uniform_words_are_stable() {
         let bytes = Input::Uniform.generate(1000, 1000).into_iter().flat_map(u32::to_le_bytes);

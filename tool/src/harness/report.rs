@@ -279,8 +279,8 @@ impl Measurement {
         statistics::blocks(&self.samples_ns, &self.block_lengths)
     }
 
-    /// The measurement with the number of its samples, and with all summaries and rates by them: of the time and of the
-    /// copy, of which there are samples, and of what else has some.
+    /// The measurement with the number, the summaries and the rates of its samples. The time and the copy must have samples;
+    /// the other summaries are `None` without.
     pub fn with_summaries(mut self) -> Self {
         let optional = |samples_ns: &[f64], block_lengths: &[u32]| {
             (!samples_ns.is_empty()).then(|| Summary::from_samples(samples_ns, block_lengths))

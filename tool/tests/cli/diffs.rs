@@ -5,9 +5,9 @@ use super::*;
 
 #[test]
 fn arrays_of_every_type_are_subtracted() {
-    let numbers: Vec<_> = random(5003).iter().map(|word| f64::from(word % 100)).collect();
-    let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
     for element in elements::all() {
+        let numbers: Vec<_> = random(5003).iter().map(|word| element.spread(word % 100)).collect();
+        let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let file = |numbers: &[f64]| element.npy(&element.encode(numbers));
         let input = file(&numbers);
         assert!(

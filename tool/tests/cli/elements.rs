@@ -88,15 +88,19 @@ impl Element {
         elements.iter().map(|&bits| (self.number)(bits)).collect()
     }
 
-    /// The numbers of the type, in their order, for whole ones from 0 to 110: of both signs, and of all bytes.
+    /// Numbers of the type, in their order, for whole ones from 0 to 110: of both signs where it has two. Each byte of a whole
+    /// number of up to 32 bits tells it from others, and each word of one of 64.
     pub fn spread(&self, number: u32) -> f64 {
         let number = f64::from(number);
-        match self.name {
-            "u64" => number * 4_294_967_297.0,
-            "i64" => (number - 50.0) * 4_294_967_297.0,
-            _ if self.is_float() => number - 50.5,
-            name if name.starts_with('i') => number - 50.0,
-            _ => number,
+        if self.is_float() {
+            return number - 50.5;
         }
+        let step = match self.size {
+            1 => 1.0,
+            2 => f64::from(0x0101),
+            4 => f64::from(0x0101_0101),
+            _ => 4_294_967_297.0,
+        };
+        if self.name.starts_with('i') { (number - 50.0) * step } else { number * step }
     }
 }

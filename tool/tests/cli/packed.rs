@@ -112,6 +112,8 @@ fn sums_wrap_and_are_rounded_or_unpacked() {
         packed.gives(&["scan"], &elements, &packed.encode(&sums));
         let after: Vec<_> = [3.0].into_iter().chain(sums.iter().map(|sum| sum + 3.0)).take(COUNT).collect();
         packed.gives(&["scan", "--exclusive", "--init", "3"], &elements, &packed.encode(&after));
+        let differences: Vec<_> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        packed.gives(&["diff"], &elements, &packed.encode(&differences));
 
         let total = sums[COUNT - 1];
         packed.gives(&["reduce", "-o", "-"], &elements, &packed.encode(&[total]));

@@ -3,6 +3,13 @@
 use super::*;
 
 #[test]
+fn a_large_table_goes_from_pipe_to_pipe() {
+    let input = random(1 << 20);
+    let stdout = run_with(&mut subsweep(["scan", "-", "--type", "u32"]), &bytes(&input)).done();
+    assert!(words(&stdout) == scanned(&input, 1, false));
+}
+
+#[test]
 fn a_closed_reader_is_no_error() {
     let folder = Folder::new();
     // More than a pipe holds.

@@ -119,7 +119,10 @@ impl ScanCase {
     /// Whether the bits of a rounded result are the same on every device.
     fn has_fixed_tree(&self) -> bool {
         let is_network = self.algorithm == ScanAlgorithm::ReduceThenScan(WorkgroupScan::Sklansky);
-        let is_plain = self.policy == PolicyName::Default && !self.is_reverse && self.initial.is_none();
+        let is_plain = self.policy == PolicyName::Default
+            && !self.is_reverse
+            && self.initial.is_none()
+            && self.segments.is_none();
         is_network && self.config().rounds() && is_plain
     }
 
