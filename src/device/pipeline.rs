@@ -280,7 +280,7 @@ impl Shared {
 /// deliberate faults by it without a build for each; only builds with `compile-shaders` read it.
 pub(crate) fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
     #[cfg(feature = "compile-shaders")]
-    if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS").filter(|_| kernel.hash != 0) {
+    if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS").filter(|_| !kernel.has_functions) {
         let name = format!("{}.spv", kernel.name.replace(':', "."));
         if let Ok(module) = std::fs::read(std::path::Path::new(&folder).join(name)) {
             let (words, _) = module.as_chunks();

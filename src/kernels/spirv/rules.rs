@@ -222,28 +222,40 @@ impl<'m> Rules<'m> {
     }
 
     /// Products of 32 bits, of a push constant and another variable, in the factors of an advance.
-    fn products(&self, mut to_do: Vec<Id>, products: &mut BTreeSet<Id>) {
+    fn products(&self, factors: Vec<Id>, products: &mut BTreeSet<Id>) {
+        // Of a vector a component.
+        let mut to_do: Vec<(Id, Option<u32>)> = factors.into_iter().map(|factor| (factor, None)).collect();
         let mut done = HashSet::new();
-        while let Some(id) = to_do.pop() {
-            if !done.insert(id) {
+        while let Some((id, component)) = to_do.pop() {
+            if !done.insert((id, component)) {
                 continue;
             }
             if let Some(choices) = self.choices(id) {
-                to_do.extend(choices);
+                to_do.extend(choices.into_iter().map(|choice| (choice, component)));
                 continue;
             }
-            match self.definition(id) {
-                Some(Instruction {
-                    opcode: opcode::I_ADD | opcode::I_SUB, operands: [_, _, a, b], ..
-                }) => {
-                    to_do.extend([a, b]);
+            if let Some((vector, index)) = self.extracted(id) {
+                to_do.push((vector, Some(index)));
+                continue;
+            }
+            match (self.definition(id), component) {
+                (Some(i @ Instruction { opcode: opcode::COMPOSITE_CONSTRUCT, .. }), Some(index)) => {
+                    to_do.extend(i.from(2).get(index as usize).map(|&part| (part, None)));
                 }
-                Some(Instruction { opcode: opcode::I_MUL, operands: [_, _, a, b], .. }) => {
+                (
+                    Some(Instruction {
+                        opcode: opcode::I_ADD | opcode::I_SUB, operands: [_, _, a, b], ..
+                    }),
+                    None,
+                ) => {
+                    to_do.extend([(*a, None), (*b, None)]);
+                }
+                (Some(Instruction { opcode: opcode::I_MUL, operands: [_, _, a, b], .. }), None) => {
                     let is_variable = ![a, b].into_iter().any(|factor| self.is_constant(*factor));
                     if is_variable && [a, b].into_iter().any(|factor| self.is_of_push_constant(*factor)) {
                         products.insert(id);
                     }
-                    to_do.extend([a, b]);
+                    to_do.extend([(*a, None), (*b, None)]);
                 }
                 _ => {}
             }
