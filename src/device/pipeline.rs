@@ -277,7 +277,8 @@ impl Shared {
 }
 
 /// The kernel's module, or a replacement from the folder `SUBSWEEP_KERNELS`. `tools/mutants` tests kernels with
-/// deliberate faults by it without a build for each; only builds with `compile-shaders` read it.
+/// deliberate faults by it without a build for each; only builds with `compile-shaders` read it. A kernel with functions of a
+/// caller keeps its module: the folder has the library's of the same name.
 pub(crate) fn module_of(kernel: &'static Kernel) -> Cow<'static, [u32]> {
     #[cfg(feature = "compile-shaders")]
     if let Some(folder) = std::env::var_os("SUBSWEEP_KERNELS").filter(|_| !kernel.has_functions) {
