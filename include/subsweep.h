@@ -1777,8 +1777,8 @@ VkResult subsweep_cmd_reduce(const struct SubsweepPlan *plan,
 /// Creates a run-length plan.
 ///
 /// Scratch: to encode in a single pass, on devices whose workgroups make progress, 48 bytes and 16 for each tile;
-/// elsewhere the scratch of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; of
-/// non-trivial runs the scratch of another selection, 80 bytes, and 4 more for each element; with large counts, on every
+/// elsewhere the scratch of a selection, 32 bytes, and 4 for each element unless the offsets of all runs are written; for
+/// non-trivial runs, also the scratch of another selection, 80 bytes, and 4 for each element; with large counts, on every
 /// device, the scratch of the selection, and 8 for each element likewise. To decode, 4 bytes for each run, and the scratch
 /// of a scan of these.
 ///

@@ -50,8 +50,8 @@ macro_rules! whole_numbers {
     };
 }
 
-/// Sums and products of f32 are computed in f64 and rounded once. Minimum and maximum are in the order of `total_cmp`, and of a
-/// NaN the one that `glsl/operator/words32.glsl` makes.
+/// Sums and products of f32 are computed in f64 and rounded once. Minimum and maximum are in the order of `total_cmp`; of numbers
+/// with a NaN they are the NaN that `glsl/operator/words32.glsl` makes.
 macro_rules! floats {
     ($rows:ident, $operator:ident, $number:ident of $bits:ident) => {
         match $operator {

@@ -241,8 +241,8 @@ impl GpuBuffer {
     }
 
     /// The address at which the host sees the first byte, in cached and coherent memory, which CPU devices and many integrated
-    /// GPUs have. What a submission has written is there once it was waited for, and what the host writes before the
-    /// next one is there to that.
+    /// GPUs have. The host reads there what a submission has written, once it was waited for, and the next submission reads
+    /// what the host has written.
     pub fn host_address(&self) -> Option<NonNull<u8>> {
         let needed = vk::MemoryPropertyFlags::HOST_COHERENT | vk::MemoryPropertyFlags::HOST_CACHED;
         match &self.allocations[..] {

@@ -355,7 +355,7 @@ impl ScanConfig {
     }
 
     /// The form of packed elements that kernels take as they are, and write so unless results are unpacked: the elements
-    /// of single columns without segments and initial values, by the algorithms that policies choose.
+    /// of single columns without segments and initial values, not monotone, by the algorithms that policies choose.
     pub(super) fn packed(&self) -> Option<PackedForm> {
         let is_plain = self.columns == 1 && self.segments.is_none() && !self.has_initial && !self.is_monotone;
         let has_kernel = self.policy.is_none_or(|policy| policy.takes_packed());

@@ -8,7 +8,7 @@
 //! * A minimum or maximum of elements that include a NaN is an unspecified NaN. -0 is less than +0.
 //! * Sums and products of floats are rounded in another order than numpy's. The error of a sum is at most
 //!   `1.01 * d * u` times the sum of magnitudes, where `d` is [`ScanPlan::rounding_depth`] and `u` is 2^-24 for f32 and
-//!   2^-53 for f64; the error of a product of `n` factors is `1.01 * n * u` times its magnitude, unless an
+//!   2^-53 for f64; the error of a product of `n` factors is at most `1.01 * n * u` times its magnitude, unless an
 //!   intermediate result overflows or underflows. A device may flush denormals to 0. The order of operations is fixed by the
 //!   plan, so that runs on one device agree bit by bit, except for the payload of NaNs. In the chained scan the order depends
 //!   on timing, unless [`ScanPolicy::with_fixed_tree`] fixes it. Devices of different subgroup sizes differ, unless
