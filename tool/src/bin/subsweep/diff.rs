@@ -63,7 +63,7 @@ impl Run for DiffArgs {
         // Before anything is written: the device may lack the type.
         gpu.declared(config)?;
         let [mut output] = outputs.begin()?;
-        output.write_bytes(&header(format, element, shape))?;
+        output.header = header(format, element, shape);
         // Later chunks begin with the last row of the one before, whose difference has been written.
         let (next, kept_size) = match self.axis {
             0 => (DifferenceConfig::new(element).columns(columns as u32), row_size),

@@ -135,9 +135,8 @@ impl Run for ScanArgs {
             let size = payload_size.unwrap_or(0);
             write_backward(&mut output, &header, size, |sink| gpu.scan_stream(config, stream, reader, sink))
         } else {
-            let mut sink = BehindHeader { header: &header, output: &mut output };
-            let scanned = gpu.scan_stream(config, stream, reader, &mut sink);
-            scanned.and_then(|()| sink.begin().map_err(StreamError::Write))
+            output.header = header;
+            gpu.scan_stream(config, stream, reader, &mut output)
         };
         match scanned {
             Ok(()) => Ok(output.finish()?),
@@ -204,29 +203,6 @@ impl ScanArgs {
         }
         policy::check_config(common, &config)?;
         Ok((config, initial))
-    }
-}
-
-/// An output that begins with a header, once there is something to write.
-struct BehindHeader<'a> {
-    header: &'a [u8],
-    output: &'a mut BegunOutput,
-}
-
-impl BehindHeader<'_> {
-    fn begin(&mut self) -> io::Result<()> {
-        self.output.write_all(std::mem::take(&mut self.header))
-    }
-}
-
-impl Write for BehindHeader<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begin()?;
-        self.output.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.output.flush()
     }
 }
 

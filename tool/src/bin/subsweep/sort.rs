@@ -185,7 +185,7 @@ impl SortArgs {
         };
         let mut outputs = outputs.begin_all()?;
         for (output, table) in outputs.iter_mut().zip(tables) {
-            output.write_bytes(&header_of(table))?;
+            output.header = header_of(table);
         }
         let mut sinks = outputs.iter_mut();
         let sorted_keys = if self.argsort { None } else { sinks.next().map(|output| output as _) };
@@ -234,7 +234,7 @@ impl SortArgs {
         gpu.declared(config)?;
         let [mut output] = outputs.begin()?;
         let written = if self.argsort { ElementType::U32 } else { element };
-        output.write_bytes(&table::header(format, written, shape))?;
+        output.header = table::header(format, written, shape);
         while let Some(keys) = chunks.next(0)? {
             let count = if self.argsort { keys.len() / element.size() } else { 0 };
             let mut indices = files::zeroed::<u32>(count, "the indices")?;

@@ -108,7 +108,7 @@ impl Output {
             }
             Target::Regular(regular) => Sink::Temporary(self.named(regular.temporary())?),
         };
-        Ok(BegunOutput { output: self, sink, is_one_of_several: false, is_closed: false })
+        Ok(BegunOutput { output: self, sink, header: Vec::new(), is_one_of_several: false, is_closed: false })
     }
 
     fn named<T>(&self, result: Result<T, OutputProblem>) -> Result<T, OutputError> {
@@ -122,6 +122,8 @@ impl Output {
 pub struct BegunOutput {
     output: Output,
     sink: Sink,
+    /// What is written before all else: with the first bytes, so that whatever fails before them leaves a stream empty.
+    pub header: Vec<u8>,
     /// Whether a closed pipe takes all further bytes, because another output is not to end with it.
     is_one_of_several: bool,
     is_closed: bool,
@@ -189,6 +191,7 @@ impl BegunOutput {
 
     /// Completes the file, or the stream, and does not rename it.
     fn complete(&mut self) -> Result<(), OutputError> {
+        self.write_header().map_err(|error| self.error(error))?;
         let completed = match &mut self.sink {
             Sink::Temporary(temporary) => sync(temporary.file()),
             Sink::Stdout(_) | Sink::Special(_) if self.is_closed => Err(OutputProblem::BrokenPipe),
@@ -206,7 +209,12 @@ impl BegunOutput {
         }
     }
 
-    /// Writes bytes that are in memory, such as a header.
+    fn write_header(&mut self) -> io::Result<()> {
+        let header = std::mem::take(&mut self.header);
+        self.write_all(&header)
+    }
+
+    /// Writes bytes that are in memory.
     pub fn write_bytes(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
         self.write_all(bytes).map_err(|error| self.error(error))
     }
@@ -312,6 +320,9 @@ pub fn finish_all(outputs: impl IntoIterator<Item = BegunOutput>) -> Result<(), 
 
 impl Write for BegunOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.header.is_empty() {
+            self.write_header()?;
+        }
         if self.is_closed {
             return Ok(bytes.len());
         }

@@ -48,7 +48,7 @@ impl RunsArgs {
         let gpu = device::open(common)?;
         let [mut output] = outputs.begin()?;
         let shape = TableShape::Flat { count: element_count as usize };
-        output.write_bytes(&header(format, element, shape))?;
+        output.header = header(format, element, shape);
         while let Some(values) = chunks.next(0)? {
             let mut counts = vec![0; values.len() / element_size];
             spool.read(bytemuck::cast_slice_mut(&mut counts))?;
