@@ -109,7 +109,7 @@ uint unpacked(uint bits) {
 // The element of a word, in the lowest bits; those above are 0.
 uint packed(uint word) {
     if (PACKED_FORM >= KEYS) {
-        return word >> 16;
+        return word >> 16 & PACKED_MASK;
     }
     if (PACKED_NUMBERS == PACKED_HALF) {
         return half_of_float(word);
