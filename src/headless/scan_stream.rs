@@ -10,6 +10,8 @@
 //! chunk before. It never leaves the device. An exclusive scan has a further row at the other end, whose result is the next
 //! carry. Chunks have a fixed number of rows, so that sums of floats do not depend on the memory.
 //!
+//! Sums that do not decrease are scanned once more in place, for their maxima, with a carry row of their own.
+//!
 //! Sums and products of 16-bit floats are scanned and carried in 32 bits, to which each chunk is unpacked before the scan.
 //!
 //! Along the rows of a table a chunk has whole rows, and nothing is carried; rows longer than a chunk are segments.
@@ -48,7 +50,7 @@ pub struct ScanStream<'a> {
     /// Initial value: a row, as bytes in memory order.
     pub initial: Option<&'a [u8]>,
     /// The last result of rows that come before these, as bytes: unless a segment begins at the first row, these continue
-    /// after it. Of an exclusive scan, the result that the first row gets.
+    /// after it. Of an exclusive scan, the result that the first row gets; of a monotone one, the sum and the greatest so far.
     pub carry: Option<&'a [u8]>,
     /// The rows at which segments begin: ascending, or, of a reverse scan, descending. For a configuration with
     /// [`SegmentsBy::Offsets`]; of the others, [`ScanConfig::along_rows`] alone is supported, and needs none.
@@ -111,10 +113,9 @@ struct ChunkedScan {
     config: ScanConfig,
     /// Unpacks rows before the scan, and packs results.
     packing: Option<Packing>,
-    /// Scans rows that continue after the carry; none along whole rows of a table, which carry nothing.
-    continued: Option<Arc<ScanPlan>>,
-    /// Scans rows at which a segment begins, or all rows.
-    fresh: Arc<ScanPlan>,
+    plans: PartPlans,
+    /// Scan the results for their maxima, in place, where these are carried.
+    maxima: Option<PartPlans>,
     /// Bytes of a row that is scanned.
     row_size: u64,
     /// Bytes of a row on the host.
@@ -125,6 +126,10 @@ struct ChunkedScan {
     scratch_sizes: [u64; 2],
     initial: InitialValue,
 }
+
+/// Scans of rows that continue after the carry, but along whole rows of a table, which carry nothing; and of rows at which a
+/// segment begins, or all rows.
+type PartPlans = [Option<Arc<ScanPlan>>; 2];
 
 /// The rows of a chunk, in two parts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -182,17 +187,19 @@ impl Gpu {
         let mut begins_of_rows = begins_of_rows(&config, &scan, row_count);
         let [continued, fresh] = scan.scratch_sizes.map(|size| self.allocate_scratch(size));
         let scratch = [continued?, fresh?];
-        let carry = self.allocate(scan.row_size)?;
+        // Of results, and of their maxima.
+        let carry = self.allocate(2 * scan.row_size)?;
         let zeros = vec![0; config.row_size() as usize];
         let row = row_before.unwrap_or(&zeros);
         if row.len() != zeros.len() {
             let columns = config.column_count();
             return Err(Error::RowLengthMismatch { value_count: row.len() as u64, columns }.into());
         }
-        match config.element_type().filter(|_| scan.packing.is_some()) {
-            Some(element) => self.upload(&carry, 0, &element.unpacked_words(row).collect::<Vec<_>>())?,
-            None => self.upload(&carry, 0, row)?,
-        }
+        let row = match config.element_type().filter(|_| scan.packing.is_some()) {
+            Some(element) => bytemuck::cast_slice(&element.unpacked_words(row).collect::<Vec<_>>()).to_vec(),
+            None => row.to_vec(),
+        };
+        self.upload(&carry, 0, &row.repeat(2))?;
         let chunks = scan.chunks(self, memory_size)?;
         let segments = segments.unwrap_or(&mut *begins_of_rows);
         let is_continued = row_before.is_some() && !scan.has_whole_rows();
@@ -200,7 +207,7 @@ impl Gpu {
         Stages {
             fill: |(_, rows): &mut ScanChunk| filler.fill(rows, &mut source),
             start: |(commands, rows): &mut ScanChunk| {
-                let carry = carry.range().slice(0, scan.row_size);
+                let carry = [0, 1].map(|row| carry.range().slice(row * scan.row_size, scan.row_size));
                 let scratch = scratch.each_ref().map(scratch_range);
                 let record = |recorder: &mut Recorder<'_>| scan.record(recorder, rows, carry, scratch);
                 Recorder::compile(&self.device, record)?;
@@ -267,12 +274,22 @@ impl ChunkedScan {
             (None, Some(_)) => config = config.segments(SegmentsBy::Offsets),
             (None, None) => {}
         }
-        let fresh = gpu.declared(config)?;
-        let continued = if whole.is_none() { Some(gpu.declared(config.unsegmented())?) } else { None };
-        let scratch_size = |plan: &Arc<ScanPlan>| plan.scratch_requirements(rows + EDGES).size;
-        let scratch_sizes = [continued.as_ref().map_or(0, scratch_size), scratch_size(&fresh)];
+        let plans_of = |config: ScanConfig| -> Result<PartPlans> {
+            let continued = whole.is_none().then(|| gpu.declared(config.unsegmented())).transpose()?;
+            Ok([continued, Some(gpu.declared(config)?)])
+        };
+        let carries_maxima = config.is_monotone() && whole.is_none();
+        let maxima = carries_maxima.then(|| plans_of(config.maxima_in_place())).transpose()?;
+        if carries_maxima {
+            config = config.without_order();
+        }
+        let plans = plans_of(config)?;
+        let scratch_sizes = [0, 1].map(|part| {
+            let of_part = std::iter::once(&plans).chain(&maxima).filter_map(|plans| plans[part].as_ref());
+            of_part.map(|plan| plan.scratch_requirements(rows + EDGES).size).max().unwrap_or(0)
+        });
         let row_size = config.row_size();
-        Ok(Self { config, packing, continued, fresh, row_size, host_row_size, rows, scratch_sizes, initial })
+        Ok(Self { config, packing, plans, maxima, row_size, host_row_size, rows, scratch_sizes, initial })
     }
 
     /// Bytes of a table: the rows of a chunk, and the edges.
@@ -282,7 +299,7 @@ impl ChunkedScan {
 
     /// Whether a chunk has whole rows of a table, so that nothing is carried.
     fn has_whole_rows(&self) -> bool {
-        self.continued.is_none()
+        self.plans[0].is_none()
     }
 
     fn has_offsets(&self) -> bool {
@@ -306,7 +323,7 @@ impl ChunkedScan {
     }
 
     fn is_in_place(&self) -> bool {
-        self.continued.iter().chain([&self.fresh]).all(|plan| plan.scans_in_place())
+        self.plans.iter().flatten().all(|plan| plan.scans_in_place())
     }
 
     /// Bytes of the scratch, one chunk, and what the host has besides.
@@ -366,7 +383,7 @@ impl ChunkedScan {
         &self,
         recorder: &mut Recorder<'_>,
         rows: &ChunkRows,
-        carry: BufferRange,
+        [carried, carried_maximum]: [BufferRange; 2],
         scratch: [BufferRange; 2],
     ) -> Result<()> {
         let ChunkRows { parts, count, .. } = rows;
@@ -378,7 +395,9 @@ impl ChunkedScan {
             range.slice(first_offset + rows.start * row_size, (rows.end - rows.start) * row_size)
         };
         let of = |range, rows| of_size(range, rows, self.row_size);
-        let (edges, is_reverse) = ([0..1, count + 1..count + 2], self.config.is_reverse());
+        let is_reverse = self.config.is_reverse();
+        let [first, last] = [0..1, count + 1..count + 2];
+        let [carry_row, other_edge] = if is_reverse { [last, first] } else { [first, last] };
         let staged = rows.staging.range().slice(0, count * self.host_row_size);
         let as_staged = |range| of_size(packed.unwrap_or(range), 1..count + 1, self.host_row_size);
         // All of a table, as words begin at a multiple of 16 bytes.
@@ -393,7 +412,9 @@ impl ChunkedScan {
         convert(recorder, true, table)?;
         if !self.has_whole_rows() {
             // The one that is no carry has defined contents, which affect no result.
-            edges.into_iter().for_each(|edge| recorder.copy(carry, of(table, edge)));
+            [carry_row.clone(), other_edge]
+                .into_iter()
+                .for_each(|edge| recorder.copy(carried, of(table, edge)));
         }
         let offsets = rows.offsets.as_ref().map(|offsets| {
             let [staged, offsets] =
@@ -403,26 +424,35 @@ impl ChunkedScan {
         });
         recorder.barrier(IN_CHUNK);
         // The traces see the plans alone: the barriers of some order the copies as well.
-        recorder.begin();
-        let mut last_result = 0;
-        let [continued, fresh] = scratch;
-        let plans = [(self.continued.as_ref(), true, continued), (Some(&self.fresh), false, fresh)];
-        for (plan, is_continued, scratch) in plans {
-            let part = if is_continued { &parts.continued } else { &parts.fresh };
-            let Some(plan) = plan.filter(|_| !part.is_empty()) else { continue };
-            let rows = self.scanned(parts, is_continued);
-            last_result = if is_reverse { rows.start } else { rows.end - 1 };
-            let [source, result] = [table, result].map(|range| of(range, rows.clone()).addresses());
-            let mut buffers = ScanBuffers::new(source, result, scratch);
-            if !is_continued {
-                buffers = buffers.initial(self.initial).segments(offsets.unwrap_or_default());
+        let scan = |recorder: &mut Recorder<'_>, plans: &PartPlans, source, initial| {
+            recorder.begin();
+            let mut last_result = 0;
+            for ((plan, scratch), is_continued) in plans.iter().zip(scratch).zip([true, false]) {
+                let part = if is_continued { &parts.continued } else { &parts.fresh };
+                let Some(plan) = plan.as_ref().filter(|_| !part.is_empty()) else { continue };
+                let rows = self.scanned(parts, is_continued);
+                last_result = if is_reverse { rows.start } else { rows.end - 1 };
+                let [source, result] = [source, result].map(|range| of(range, rows.clone()).addresses());
+                let mut buffers = ScanBuffers::new(source, result, scratch);
+                if !is_continued {
+                    buffers = buffers.initial(initial).segments(offsets.unwrap_or_default());
+                }
+                plan.record(recorder, &buffers, rows.end - rows.start)?;
             }
-            plan.record(recorder, &buffers, rows.end - rows.start)?;
-        }
-        recorder.end();
-        recorder.barrier(IN_CHUNK);
+            recorder.end();
+            recorder.barrier(IN_CHUNK);
+            Ok(of(result, last_result..last_result + 1))
+        };
+        let last_result = scan(recorder, &self.plans, table, self.initial)?;
         if !self.has_whole_rows() {
-            recorder.copy(of(result, last_result..last_result + 1), carry);
+            recorder.copy(last_result, carried);
+        }
+        if let Some(maxima) = &self.maxima {
+            // In the place of the carried sum.
+            recorder.copy(carried_maximum, of(result, carry_row));
+            recorder.barrier(IN_CHUNK);
+            let last_result = scan(recorder, maxima, result, InitialValue::Identity)?;
+            recorder.copy(last_result, carried_maximum);
         }
         convert(recorder, false, result)?;
         recorder.copy(as_staged(result), staged);

@@ -211,13 +211,13 @@ impl ScanConfig {
     }
 
     /// The same scan, whose sums may decrease.
-    pub(super) const fn without_order(mut self) -> Self {
+    pub(crate) const fn without_order(mut self) -> Self {
         self.is_monotone = false;
         self
     }
 
     /// The running maxima of the results, in place.
-    pub(super) const fn maxima_in_place(mut self) -> Self {
+    pub(crate) const fn maxima_in_place(mut self) -> Self {
         self.kind = ScanKind::Inclusive;
         (self.has_initial, self.is_out_of_place, self.policy) = (false, false, None);
         self.without_order().operator(ScanOperator::Max)

@@ -3,7 +3,7 @@
 //! Rounded sums of non-negative numbers may decrease, since two results add in different orders. The maximum of a result and
 //! those before it has the same error bound: exact sums do not decrease.
 
-use super::config::{ScanBuffers, ScanConfig};
+use super::config::{ScanBuffers, ScanConfig, SegmentsBy};
 use super::{Scan, ScanPlan, Strategy, TileDepth};
 use crate::device::{Barrier, Device, Pipeline, Recorder};
 use crate::error::Result;
@@ -70,7 +70,12 @@ impl Algorithm<Scan> for Monotone {
         let Checked { buffers, layout, count } = given;
         let scratch = layout.sums.range(buffers.scratch);
         self.sums.record(recorder, &ScanBuffers { scratch, ..*buffers }, count)?;
-        recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        // A dispatch that prepares the maxima has a barrier after it, which orders the sums as well.
+        let marks_segments =
+            self.maxima.config().segments == Some(SegmentsBy::Offsets) && buffers.segments.size > 0;
+        if !marks_segments && !count.is_indirect() {
+            recorder.barrier(Barrier::COMPUTE_TO_COMPUTE);
+        }
         let results = ScanBuffers::in_place(buffers.destination, layout.maxima.range(buffers.scratch));
         self.maxima.record(recorder, &results.segments(buffers.segments), count)
     }

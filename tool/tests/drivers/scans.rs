@@ -90,6 +90,7 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
     let chained = plain.out_of_place().policy(tiles.with_algorithm(ScanAlgorithm::Chained));
     let fixed_tree = tiles.with_algorithm(ScanAlgorithm::Chained).with_fixed_tree();
     let of = |algorithm| plain.policy(tiles.with_algorithm(algorithm));
+    let monotone = floats.policy(tiles).monotone();
     let initial = InitialValue::host(&[7u32])?;
     let apart = ScanBuffers::new(first, second, room.scratch);
     let in_place = ScanBuffers::in_place(first, room.scratch);
@@ -99,7 +100,9 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         ("a scan of segments", with_all, apart.segments(third).initial(initial), room.count()),
         ("a scan along rows", plain.policy(tiles).along_rows(33), apart, host),
         ("a scan along long rows", long_rows.with_initial(), apart.initial(initial), room.count()),
-        ("a monotone scan", floats.policy(tiles).monotone(), apart, host),
+        ("a monotone scan", monotone, apart, host),
+        ("a monotone scan of a count on the device", monotone.indirect_count(), apart, room.count()),
+        ("a monotone scan of segments", monotone.segments(SegmentsBy::Offsets), apart.segments(third), host),
         // Each condition of the first access alone.
         ("a scan of segments by offsets", by_offsets, apart.segments(third), host),
         ("a scan from an initial value", plain.policy(tiles).with_initial(), apart.initial(initial), host),

@@ -97,15 +97,26 @@ fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
         // Chunks that end within a word.
         of(Inclusive, E::U8).columns(5),
         of(Exclusive, E::I16).columns(3).reverse().segments(SegmentsBy::Offsets),
+        of(Inclusive, E::F32).monotone(),
+        of(Exclusive, E::F32).reverse().segments(SegmentsBy::Offsets).monotone(),
+        of(Exclusive, E::F32).columns(2).monotone(),
+        of(Inclusive, E::F32).reverse().along_rows(ROWS as u32 + 1).monotone(),
     ];
     // Segments that begin at the first and the last row of chunks, in none, twice, and at the end of all rows.
     let sparse = vec![0, 5, ROWS - 1, ROWS, ROWS, 3 * ROWS - 1, 3 * ROWS + 7];
     let dense: Vec<u64> = (0..4 * ROWS).step_by(7).collect();
     for config in configs {
         let row_size = config.row_size() as usize;
-        let initial: Vec<u8> = (0..row_size as u8).map(|byte| byte + 11).collect();
+        let initial: Vec<u8> = match config.is_monotone() {
+            true => 2f32.to_le_bytes().repeat(row_size / 4),
+            false => (0..row_size as u8).map(|byte| byte + 11).collect(),
+        };
         for rows in [0, ROWS + 1, 3 * ROWS, 4 * ROWS - 1].map(|rows| rows as usize) {
-            let words = words((rows * row_size).div_ceil(4));
+            let mut words = words((rows * row_size).div_ceil(4));
+            if config.is_monotone() {
+                // Whole numbers, whose sums are exact, and decrease.
+                words.iter_mut().for_each(|word| *word = ((*word % 9) as f32 - 4.0).to_bits());
+            }
             let bytes = &bytemuck::cast_slice(&words)[..rows * row_size];
             for (segments, initial) in [(&sparse, None), (&dense, Some(&initial[..]))] {
                 let mut segments: Vec<u64> =
