@@ -192,6 +192,32 @@ fn sorts_without_memory_or_room_for_runs_are_refused() {
     assert_eq!((folder.read("out"), folder.names()), (b"before".into(), ["in", "out", "segments"].map(str::to_owned).into()));
 }
 
+/// Not even a header.
+#[test]
+fn a_sort_without_memory_leaves_standard_output_empty() {
+    let folder = Folder::new();
+    let table = folder.file("in.npy", npy("<u4", &format!("({COUNT},)"), &bytes(&random(COUNT))));
+    for options in [&[][..], &["--argsort"]] {
+        let ended = run(subsweep(["sort", &table, "--memory", "1M"]).args(options));
+        assert_eq!((ended.code, ended.stdout.len()), (2, 0), "{}", ended.stderr);
+        assert!(ended.stderr.contains("--memory 1048576 is too little"), "{}", ended.stderr);
+    }
+}
+
+/// Not even a header: a sort writes what it has read to its end, and the others a chunk that they have read.
+#[test]
+fn a_truncated_pipe_leaves_standard_output_empty() {
+    for (command, count) in [("sort", COUNT), ("sort", 300_000), ("diff", 300_000), ("scan", 300_000)] {
+        let truncated = npy("<u4", &format!("({count},)"), &bytes(&random(count - 1)));
+        assert!(truncated.len() > 1 << 20);
+        let ended = run_with(&mut subsweep([command, "-"]), &truncated);
+        assert_eq!((ended.code, ended.stdout.len()), (2, 0), "{command}: {}", ended.stderr);
+        assert!(ended.stderr.contains("standard input: ended after "), "{}", ended.stderr);
+        let none = npy("<u4", "(0,)", b"");
+        assert_eq!(run_with(&mut subsweep([command, "-"]), &none).done(), none, "{command}");
+    }
+}
+
 /// Elements of three chunks of other commands than scans and sorts, the last of which is short.
 const CHUNKED_COUNT: usize = 2 * (8 << 20) + 1001;
 
