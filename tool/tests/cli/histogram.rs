@@ -65,6 +65,11 @@ fn values_of_64_bits_and_weights() {
     let expected: Vec<_> = expected.iter().map(|count| count.wrapping_mul(-2i32 as u32)).collect();
     let weighted = run_with(subsweep(even).args(["--weights", &weights]), &file).done();
     assert!(weighted == npy("<i4", "(4,)", &bytes(&expected)));
+    // Raw weights have no shape.
+    let (table, raw) =
+        (npy("<u4", "(2, 2)", &bytes(&[0, 1, 0, 0])), folder.file("weights", bytes(&[1, 2, 3, 4])));
+    let columns = run_with(subsweep(even).args(["--weights", &raw]), &table).done();
+    assert_eq!(columns, npy("<u4", "(2, 4)", &bytes(&[4, 0, 0, 0, 4, 0, 0, 2])));
     // 2^53 and the next integer are one number of f64, by which they are compared.
     let wide: Vec<u32> = [1u64 << 53, (1 << 53) + 1, (1 << 53) + 2, u64::MAX]
         .iter()
@@ -179,6 +184,22 @@ fn invalid_bins_and_edges() {
         let weights = folder.file("weights.npy", npy(descr, &shape, &numbers));
         run(subsweep(even).arg(&weights)).refused_with_words(2, what);
     }
+    let six = bytes(&[0; 6]);
+    for (shape, of_weights) in [("(3, 2)", "(2, 3)"), ("(3, 2)", "(6,)"), ("(6,)", "(2, 3)")] {
+        let table = folder.file("table.npy", npy("<u4", shape, &six));
+        let weights = folder.file("weights.npy", npy("<u4", of_weights, &six));
+        let weighted = ["histogram", &table, "--bins", "1", "--range", "0:1", "--weights", &weights];
+        let what = format!(
+            "has shape {of_weights}, and {table} {shape}; give a weight for each element, in the same shape"
+        );
+        refused(&folder, &weighted, &what);
+    }
+    // A stream of raw elements has a shape at its end.
+    let weights = folder.file("weights.npy", npy("<u4", "(2, 3)", &six));
+    let raw = ["histogram", "-", "--type", "u32", "--bins", "1", "--range", "0:1", "--weights", &weights];
+    let ended = run_with(&mut subsweep(raw), &six);
+    assert_eq!((ended.code, &ended.stdout[..]), (2, &b""[..]), "{}", ended.stderr);
+    assert!(ended.stderr.contains("has shape (2, 3), and standard input (6,); "), "{}", ended.stderr);
     let wide = folder.file("wide.npy", npy("<u4", "(0, 65537)", b""));
     refused(&folder, &["histogram", &wide, "--bins", "1", "--range", "0:1"], "has 65537 columns");
     let even = [&with(&["--bins", "2"]), &range[..]].concat();

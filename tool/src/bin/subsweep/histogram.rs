@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use subsweep::ElementType;
 use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edges};
-use subsweep_tool::table::{self, Table, TableReader, TableShape, Taken};
+use subsweep_tool::table::{self, Format, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit};
 use crate::command::{Run, Shown, ShownPolicy, plain_plans};
@@ -43,7 +43,8 @@ pub struct HistogramArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
     pub edges: Option<Source>,
 
-    /// Add the weights of values in place of their number, modulo 2^32: FILE has one for each element, i32 or u32, raw ones as u32
+    /// Add the weights of values in place of their number, modulo 2^32: FILE has one for each element, in the same shape, i32 or u32,
+    /// raw ones as u32
     #[arg(long, value_name = "FILE")]
     pub weights: Option<Source>,
 
@@ -72,7 +73,7 @@ impl Run for HistogramArgs {
         let config = self.config(source, element, shape, edges.len() as u32 - 1)?;
         let weights = self.weights.as_ref().map(Weights::read).transpose()?;
         if let (Some(weights), Some(shape)) = (&weights, known) {
-            weights.check_count(shape.rows() * shape.columns())?;
+            weights.check_shape(source, shape)?;
         }
         let outputs = job.prepare()?;
 
@@ -93,7 +94,7 @@ impl Run for HistogramArgs {
         }
         drop(chunks);
         if let Some(weights) = &weights {
-            weights.check_count(element_count)?;
+            weights.check_shape(source, known.unwrap_or(TableShape::Flat { count: element_count }))?;
         }
         let (columns, bins) = (config.column_count() as usize, config.bins() as usize);
         let shape = match shape.is_flat() {
@@ -135,6 +136,8 @@ impl HistogramArgs {
 struct Weights<'a> {
     source: &'a Source,
     element: ElementType,
+    /// None of raw weights, which go with elements of any shape.
+    shape: Option<TableShape>,
     bytes: Vec<u8>,
 }
 
@@ -143,7 +146,8 @@ impl<'a> Weights<'a> {
         let elements = &[ElementType::U32, ElementType::I32];
         let taken = Taken { elements, max_dimensions: 2, max_count: u32::MAX.into() };
         let read = files::read_with_raw(source, ElementType::U32, &taken)?;
-        Ok(Self { source, element: read.element, bytes: read.payload })
+        let shape = (read.format != Format::Raw).then_some(read.shape);
+        Ok(Self { source, element: read.element, shape, bytes: read.payload })
     }
 
     /// The weights of the elements from `first` on and before `end`.
@@ -154,10 +158,18 @@ impl<'a> Weights<'a> {
         }
     }
 
-    fn check_count(&self, element_count: usize) -> Result<(), CommandError> {
-        match self.bytes.len() == 4 * element_count {
-            true => Ok(()),
-            false => Err(self.mismatch(format_args!("{element_count} elements"))),
+    /// Refuses weights of another number or shape than the elements of `input`.
+    fn check_shape(&self, input: &Source, elements: TableShape) -> Result<(), CommandError> {
+        let count = elements.element_count();
+        if self.bytes.len() != 4 * count {
+            return Err(self.mismatch(format_args!("{count} elements")));
+        }
+        match self.shape.filter(|shape| *shape != elements) {
+            None => Ok(()),
+            Some(shape) => Err(usage!(
+                "{}: has shape {shape}, and {input} {elements}; give a weight for each element, in the same shape",
+                self.source
+            )),
         }
     }
 
