@@ -150,8 +150,19 @@ fn invalid_bins_and_edges() {
     run(&mut subsweep(with(&["--bins", "2"]))).refused_with_words(2, "--range");
     run(&mut subsweep(with(&range))).refused_with_words(2, "--bins");
     run(&mut subsweep(histogram)).refused_with_words(2, "--bins");
+    let doubles_file = folder.file("doubles.npy", npy("<f8", "(1,)", &[0; 8]));
+    refused(
+        &folder,
+        &["histogram", &doubles_file, "--bins", "3", "--range", "-1.7e308:1.7e308"],
+        "--range is wider than the greatest float of 64 bits; take a narrower one, or name edges with --edges",
+    );
     let files: [(&str, &str, Vec<u8>, &str); 5] = [
-        ("<f8", "(1,)", doubles(&[1.0]), "edges of a histogram: 1 given, 2 to 65537 supported"),
+        (
+            "<f8",
+            "(1,)",
+            doubles(&[1.0]),
+            "edges of a histogram: 1 given, 2 to 65537 supported; give one more than there are bins",
+        ),
         ("<f8", "(3,)", doubles(&[0.0, 2.0, 1.0]), "edge 2 is below the one before it; sort the edges"),
         ("<f4", "(2,)", bytes(&[0, f32::NAN.to_bits()]), "edge 1 is not a number; leave it out"),
         ("<f8", "(2, 1)", doubles(&[0.0, 1.0]), "2 dimensions"),

@@ -1,9 +1,9 @@
 //! `subsweep histogram`: the number of values in each bin, or the sum of their weights.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
-use subsweep::ElementType;
 use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edges};
+use subsweep::{ElementType, Error};
 use subsweep_tool::table::{self, Format, Table, TableReader, TableShape, Taken};
 
 use crate::args::{Common, Files, MemoryLimit};
@@ -67,6 +67,9 @@ impl Run for HistogramArgs {
         let shape = known.unwrap_or(TableShape::Flat { count: 0 });
         let edges = match (&self.edges, self.range) {
             (Some(source), _) => read_edges(source, element)?,
+            (None, Some([low, high])) if (high - low).is_infinite() => bail!(usage!(
+                "--range is wider than the greatest float of 64 bits; take a narrower one, or name edges with --edges"
+            )),
             (None, range) => even_edges(element, bins, range.unwrap_or_default())
                 .map_err(|error| usage!("--bins and --range: {error}"))?,
         };
@@ -186,7 +189,10 @@ fn read_edges(source: &Source, element: ElementType) -> Result<Vec<f64>> {
     let read = files::read_with_raw(source, element, &taken)?;
     let edge = |bytes: &[u8]| table::real(bytes, read.element);
     let edges: Vec<_> = read.payload.chunks_exact(read.element.size()).map(edge).collect();
-    edge_words(element, &edges).map_err(|error| usage!("{source}: {error}"))?;
+    edge_words(element, &edges).map_err(|error| match error {
+        Error::OutOfRange { .. } => usage!("{source}: {error}; give one more than there are bins"),
+        _ => usage!("{source}: {error}"),
+    })?;
     Ok(edges)
 }
 
