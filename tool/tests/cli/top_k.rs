@@ -115,7 +115,20 @@ fn rows_have_lengths_and_a_k_of_their_own() {
     let smallest = ["-k", "9", "--smallest", "--segments", &segments];
     assert_eq!(selected(&smallest), both(&[1, 4, 4, 9, 2], &[0, 1, 2, 0, 0]));
     let table = folder.file("table.npy", npy("<u4", "(4, 2)", &bytes(&[1, 2, 3, 4, 6, 5, 8, 7])));
-    refused(&folder, &["topk", &table, "--ks", &ks], "a row of ");
+    let what = format!("{ks}: has a k of 3, and a row of {table} has 2; give 0 to 2");
+    refused(&folder, &["topk", &table, "--ks", &ks], &what);
+    let array = folder.file("array.npy", npy("<u4", "(0,)", b""));
+    for (k, of) in [(0, "zero.npy"), (1, "one.npy")] {
+        let ks = folder.file(of, npy("<u4", "(1,)", &bytes(&[k])));
+        let arguments = ["topk", &array, "--ks", &ks];
+        match k {
+            0 => assert_eq!(run(&mut subsweep(arguments)).done(), npy("<u4", "(0,)", b"")),
+            _ => {
+                let what = format!("{ks}: has a k of 1, and a row of {array} has 0; give 0");
+                refused(&folder, &arguments, &what);
+            }
+        }
+    }
     let few = folder.file("few.npy", npy("<u4", "(4,)", &bytes(&[1, 0, 2, 1])));
     let got = run(&mut subsweep(["topk", &table, "--ks", &few])).done();
     assert_eq!(got, npy("<u4", "(4,)", &bytes(&[2, 6, 5, 8])));

@@ -196,7 +196,17 @@ impl UnequalRows {
             }
             Ok(read)
         };
-        Ok(Self { ks: ks.map(of).transpose()?, segments })
+        let all_k = ks.map(of).transpose()?;
+        let columns = if table.shape.is_flat() { count } else { table.shape.columns() };
+        // A segment may have fewer elements than its k, and other rows may not.
+        if let (Some(ks), Some(all_k), None) = (ks, &all_k, &segments)
+            && let Some(k) = all_k.iter().find(|&&k| k as usize > columns)
+        {
+            bail!(usage!("{ks}: has a k of {k}, and a row of {source} has {columns}; give 0 to {columns}"));
+        }
+        // A plan takes no rows without elements, and segments without any.
+        let segments = if all_k.is_some() && columns == 0 { segments.or(Some(vec![0])) } else { segments };
+        Ok(Self { ks: all_k, segments })
     }
 
     fn are_equal(&self) -> bool {
