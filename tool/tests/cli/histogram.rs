@@ -149,7 +149,7 @@ fn invalid_bins_and_edges() {
     refused(&folder, &with(&["--bins", "65536", "--range", "1:1.001"]), "too few numbers for so many bins");
     run(&mut subsweep(with(&["--bins", "2"]))).refused_with_words(2, "--range");
     run(&mut subsweep(with(&range))).refused_with_words(2, "--bins");
-    run(&mut subsweep(histogram)).refused_with_words(2, "--bins");
+    run(&mut subsweep(histogram)).refused_with_words(2, "<--bins <N>|--edges <FILE>>");
     let doubles_file = folder.file("doubles.npy", npy("<f8", "(1,)", &[0; 8]));
     refused(
         &folder,

@@ -174,7 +174,7 @@ fn invalid_selections() {
         refused(&folder, &["topk", &input, "-k", k], "give 1 to 5");
     }
     refused(&folder, &["topk", &input, "-k", "-1"], "-k");
-    run(&mut subsweep(["topk", &input])).refused_with_words(2, "-k <N>");
+    run(&mut subsweep(["topk", &input])).refused_with_words(2, "<-k <N>|--ks <FILE>>");
     let empty = folder.file("empty.npy", npy("<u4", "(0,)", b""));
     refused(&folder, &["topk", &empty, "-k", "1"], "has rows of no elements");
     let what = "standard output is written once";

@@ -1,7 +1,7 @@
 //! `subsweep histogram`: the number of values in each bin, or the sum of their weights.
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use subsweep::histogram::{HistogramConfig, HistogramPolicy, edge_words, even_edges};
 use subsweep::{ElementType, Error};
 use subsweep_tool::table::{self, Format, Table, TableReader, TableShape, Taken};
@@ -20,6 +20,7 @@ use crate::policy;
 /// output is u32 in the format of the input: a count for each bin, and for a table a row for each column. With --weights a count is
 /// the sum of the weights in the bin, of their type.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("bins or edges").required(true).args(["bins", "edges"])))]
 pub struct HistogramArgs {
     #[command(flatten)]
     pub files: Files,
@@ -29,7 +30,6 @@ pub struct HistogramArgs {
         long,
         value_name = "N",
         requires = "range",
-        required_unless_present = "edges",
         allow_hyphen_values = true,
         value_parser = clap::value_parser!(u32).range(1..=i64::from(HistogramConfig::MAX_BINS))
     )]
@@ -40,7 +40,7 @@ pub struct HistogramArgs {
     pub range: Option<[f64; 2]>,
 
     /// The edges of bins of any widths, ascending: an .npy file, or raw numbers of the input's type; - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["bins", "range"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "range")]
     pub edges: Option<Source>,
 
     /// Add the weights of values in place of their number, modulo 2^32: FILE has one for each element, in the same shape, i32 or u32,

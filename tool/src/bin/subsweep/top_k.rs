@@ -1,7 +1,7 @@
 //! `subsweep topk`: the largest or smallest elements of each row.
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use subsweep::headless::{TopKBytes, TopKRows};
 use subsweep::top_k::{TopKConfig, TopKPolicy};
 use subsweep::{ElementType, FloatOrder};
@@ -19,18 +19,13 @@ use crate::{device, policy, segments};
 /// otherwise of the descending order, the largest first. Of equal elements, the one with the lowest index comes first.
 /// The output has k elements for each row; with --segments or --ks, the results of one row after another, as many as each has.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("k or ks").required(true).args(["k", "ks"])))]
 pub struct TopKArgs {
     #[command(flatten)]
     pub files: Files,
 
     /// The number of elements to select of each row
-    #[arg(
-        short,
-        value_name = "N",
-        allow_hyphen_values = true,
-        required_unless_present = "ks",
-        conflicts_with = "ks"
-    )]
+    #[arg(short, value_name = "N", allow_hyphen_values = true)]
     pub k: Option<u32>,
 
     /// Select as many of each row as FILE says, a whole number for each; raw ones are u32
