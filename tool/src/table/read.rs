@@ -289,7 +289,8 @@ pub enum TableError {
     },
     /// Raw values of an unsupported size.
     #[error(
-        "holds {size} bytes{}, and values of {sizes} for each of {count} keys are taken; check whether it is complete",
+        "holds {size} bytes{}, and elements of {sizes} bytes for each of {count} of the input are taken; \
+         check whether it is complete",
         if *goes_on { " and more" } else { "" }
     )]
     ValueSize {

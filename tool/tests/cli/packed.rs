@@ -299,7 +299,7 @@ fn values_of_8_and_16_bits_move_with_their_keys() {
     let raw = folder.file("raw", [0; 9]);
     let command = ["sort", &half, "--values", &raw, "--values-output", &out];
     run(without_drivers(&mut subsweep(command)))
-        .refused(2, "holds 9 bytes, and values of 1, 2, 4 or 8 for each of 3 keys are taken");
+        .refused(2, "holds 9 bytes, and elements of 1, 2, 4 or 8 bytes for each of 3 of the input are taken");
 }
 
 #[test]

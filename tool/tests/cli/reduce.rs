@@ -190,7 +190,8 @@ fn invalid_reductions() {
     let unique = folder.argument("unique");
     let partial = folder.file("partial", [0; 12]);
     let partial = ["reduce", &table, "--by-key", &partial, "--keys-output", &unique];
-    refused(&folder, &partial, "holds 12 bytes, and values of 1, 2, 4 or 8 for each of 4 keys are taken");
+    let what = "holds 12 bytes, and elements of 1, 2, 4 or 8 bytes for each of 4 of the input are taken";
+    refused(&folder, &partial, what);
     let keys = folder.file("keys", bytes(&[0; 4]));
     let printed = ["reduce", &table, "--by-key", &keys, "--keys-output", "-"];
     run(without_drivers(&mut subsweep(printed))).refused(2, "standard output is written once");

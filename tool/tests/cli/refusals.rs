@@ -242,7 +242,7 @@ fn values_that_do_not_match_their_keys() {
     with(&folder.file("values", npy("<u4", "(3,)", &[0; 12])), "holds 3 elements for 4 of the input");
     with(
         &folder.file("values", [0; 12]),
-        "holds 12 bytes, and values of 1, 2, 4 or 8 for each of 4 keys are taken",
+        "holds 12 bytes, and elements of 1, 2, 4 or 8 bytes for each of 4 of the input are taken",
     );
     let arguments = ["sort", &keys, "--values", "-", "--values-output", &values_output];
     for (size, what) in [(12, "holds 12 bytes, and"), (36, "holds 36 bytes, and")] {

@@ -118,9 +118,17 @@ fn invalid_keys_are_refused() {
     let table = folder.file("table.npy", npy("<u4", "(3, 1)", &bytes(&[1, 2, 3])));
     let two = folder.file("two.npy", npy("<u4", "(2,)", &bytes(&[1, 2])));
     let raw = folder.file("raw", [1, 2]);
+    let empty = folder.file("empty", b"");
     for (arguments, what) in [
         (&["scan", &values, "--by-key", &two][..], "holds 2 elements for 3 of the input"),
-        (&["scan", &values, "--by-key", &raw], "holds 2 bytes, and values of 1, 2, 4 or 8 for each of 3 keys"),
+        (
+            &["scan", &values, "--by-key", &raw],
+            "holds 2 bytes, and elements of 1, 2, 4 or 8 bytes for each of 3 of the input",
+        ),
+        (
+            &["scan", &values, "--by-key", &empty],
+            "holds 0 bytes, and elements of 1, 2, 4 or 8 bytes for each of 3 of the input",
+        ),
         (&["scan", &values, "--by-key", &table], "has 2 dimensions"),
         (&["scan", &table, "--by-key", &values, "--axis", "1"], "leave out --axis 1"),
         (&["scan", &values, "--by-key", &values, "--policy", "seed"], "--policy seed has no --by-key"),

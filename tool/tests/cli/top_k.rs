@@ -166,7 +166,11 @@ fn invalid_selections() {
         refused(&folder, &arguments, what);
     }
     let raw = folder.file("values.raw", vec![0; 41]);
-    refused(&folder, &["topk", &input, "-k", "1", "--values", &raw, "--values-output", &to], "values of 1, 2, 4 or 8");
+    refused(
+        &folder,
+        &["topk", &input, "-k", "1", "--values", &raw, "--values-output", &to],
+        "elements of 1, 2, 4 or 8 bytes for each of 10 of the input",
+    );
     refused(&folder, &["topk", &input, "-k", "1", "--values", &raw], "go together");
     let arguments = ["topk", "-", "-k", "1", "--values", "-", "--values-output", &to];
     run(without_drivers(&mut subsweep(arguments))).refused(2, "standard input is read once");

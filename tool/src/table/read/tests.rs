@@ -313,17 +313,17 @@ fn values_are_npy_or_raw_of_a_size_that_follows() {
         (
             &raw[..6],
             2,
-            "holds 6 bytes, and values of 1, 2, 4 or 8 for each of 2 keys are taken; check whether it is complete",
+            "holds 6 bytes, and elements of 1, 2, 4 or 8 bytes for each of 2 of the input are taken; check whether it is complete",
         ),
         (
             &raw,
             3,
-            "holds 8 bytes, and values of 1, 2, 4 or 8 for each of 3 keys are taken; check whether it is complete",
+            "holds 8 bytes, and elements of 1, 2, 4 or 8 bytes for each of 3 of the input are taken; check whether it is complete",
         ),
         (
             b"",
             1,
-            "holds 0 bytes, and values of 1, 2, 4 or 8 for each of 1 keys are taken; check whether it is complete",
+            "holds 0 bytes, and elements of 1, 2, 4 or 8 bytes for each of 1 of the input are taken; check whether it is complete",
         ),
     ] {
         assert_eq!(as_file(bytes, count).unwrap_err().to_string(), message);
@@ -353,7 +353,7 @@ fn raw_keys_have_any_size() {
     }
     let short = Bytes { reader: &[0; 7][..], file_size: Some(7), memory_size: 1 << 40 };
     let refusal = Table::read_values(short, 3).unwrap_err().to_string();
-    assert!(refusal.contains("and values of 1, 2, 4 or 8 for each of 3 keys"), "{refusal}");
+    assert!(refusal.contains("and elements of 1, 2, 4 or 8 bytes for each of 3 of the input"), "{refusal}");
 }
 
 #[test]
@@ -401,7 +401,7 @@ fn values_of_a_table_have_its_shape() {
         (
             &raw[..46],
             grid(3, 4),
-            "holds 46 bytes, and values of 1, 2, 4 or 8 for each of 12 keys are taken; ",
+            "holds 46 bytes, and elements of 1, 2, 4 or 8 bytes for each of 12 of the input are taken; ",
         ),
     ] {
         let message = both(bytes, enough, keys).unwrap_err();
