@@ -192,7 +192,8 @@ fn segments_with_ends_leave_out_keys() {
     let refused = |[begins, ends]: [String; 2], what: &str| {
         refused(&folder, &["sort", &input, "--segments", &begins, "--segment-ends", &ends], what);
     };
-    refused(of(&[5, 1], &[9, 6]), "b: segment 0 begins at 5, not in 6 to 6000");
+    let overlap = "b: segment 0 begins at 5, before the end of another one, 6; make them disjoint";
+    refused(of(&[5, 1], &[9, 6]), overlap);
     refused(of(&[5, 1], &[9]), "e: has 1 ends of 2 segments; give one for each");
     refused(of(&[5], &[6_001]), "e: a segment begins or ends at 6001, and there are 6000 keys; leave it out");
 }

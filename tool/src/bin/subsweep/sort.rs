@@ -10,7 +10,7 @@ use subsweep::headless::{SortPhase, SortProgress, SortStream, StreamError, check
 use subsweep::sort::{
     SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPlan, ValueSize,
 };
-use subsweep::{ElementType, FloatOrder};
+use subsweep::{ElementType, Error, FloatOrder};
 use subsweep_tool::harness::{PlanConfig, PolicyName};
 use subsweep_tool::table::{
     self, Padded, Table, TableError, TableReader, TableShape, Taken, Trimmed, padded_size,
@@ -267,8 +267,13 @@ impl SortArgs {
         let segments = match &self.segment_ends {
             Some(ends) => {
                 let ranges = segments::read_ranges([begins, ends], "sort", count, "keys")?;
-                check_ranges(ranges.split_at(ranges.len() / 2).into(), count as u64)
-                    .map_err(|error| usage!("{begins}: {error}"))?;
+                let checked = check_ranges(ranges.split_at(ranges.len() / 2).into(), count as u64);
+                checked.map_err(|error| match error {
+                    Error::SegmentOutOfOrder { index, begin, earliest, .. } => usage!(
+                        "{begins}: segment {index} begins at {begin}, before the end of another one, {earliest}; make them disjoint"
+                    ),
+                    _ => usage!("{begins}: {error}"),
+                })?;
                 ranges
             }
             None => segments::read(begins, "sort", count, "keys")?,
