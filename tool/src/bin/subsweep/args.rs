@@ -171,7 +171,7 @@ impl Files {
 pub struct MemoryLimit {
     /// Use at most SIZE bytes of memory, on the host and the device together; such as 512M, 1GiB or 1e9 [default: three
     /// quarters of what is free]
-    #[arg(long = "memory", value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long = "memory", value_name = "SIZE", allow_hyphen_values = true, value_parser = parse_size)]
     size: Option<u64>,
 }
 

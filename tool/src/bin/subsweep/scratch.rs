@@ -29,7 +29,7 @@ pub struct ScratchArgs {
     cases: CaseArgs,
 
     /// Give each selected case N elements in place of its own number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 28))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(..=1 << 28))]
     count: Option<u64>,
 
     /// Print a JSON array with an element for each case

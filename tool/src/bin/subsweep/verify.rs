@@ -45,7 +45,7 @@ pub struct VerifyArgs {
     pub default_policies: bool,
 
     /// Verify each case N times, each time with 11 elements less and so with other numbers, as far as it has them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
 
     /// Verify instead a sort of N keys with large counts, scans of N and a selection of N in chunks, of u32: by what their
@@ -54,6 +54,7 @@ pub struct VerifyArgs {
         long,
         value_name = "N",
         num_args = 0..=1,
+        allow_negative_numbers = true,
         default_missing_value = "4294967299",
         value_parser = clap::value_parser!(u64).range(1..=1 << 40),
         conflicts_with_all = ["list", "waiting", "default_policies", "repeat", "measure", "quick", "full"]

@@ -31,11 +31,11 @@ use crate::files::output::print;
 #[derive(Debug, Args)]
 pub struct Bench {
     /// Elements on each rank, such as 1e6
-    #[arg(long, value_name = "N", default_value = "1e6", value_parser = parse_count)]
+    #[arg(long, value_name = "N", default_value = "1e6", allow_negative_numbers = true, value_parser = parse_count)]
     count: usize,
 
     /// Runs that count, of each case
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 }
 

@@ -55,7 +55,7 @@ pub struct InspectArgs {
     pub constant: Vec<(u32, String)>,
 
     /// Require subgroups of N lanes [default: the driver chooses]
-    #[arg(long, value_name = "N", requires = "spirv")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "spirv")]
     pub lanes: Option<u32>,
 
     /// Print a JSON array with every statistic under the driver's own name; sizes are in bytes

@@ -46,11 +46,11 @@ pub struct TuneArgs {
     pub element: Vec<ElementType>,
 
     /// Bytes of the values of each key: 0, 4 or 8, separated by commas [default: 0, of sort-onesweep 0,4,8]
-    #[arg(long, value_name = "BYTES", value_delimiter = ',', value_parser = parse_value_size)]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_delimiter = ',', value_parser = parse_value_size)]
     pub values: Vec<u32>,
 
     /// Keys or elements, such as 65536 or 2^24 [default: 2^24; on a CPU 2^20; with --quick 2^16]
-    #[arg(long, value_name = "N", value_parser = parse_count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
     pub count: Option<u64>,
 
     /// Try these values of an axis, such as items=16,20, and only axes that are named so; may be repeated
@@ -58,7 +58,7 @@ pub struct TuneArgs {
     pub tries: Vec<(TuningAxis, Vec<u32>)>,
 
     /// Seconds for all parts together [default: 60; with --quick 20]
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub budget: Option<u64>,
 
     /// Few elements, of one type
