@@ -33,6 +33,7 @@ fn elements_that_are_moved_or_compared_stay_bools() {
         (&["topk", &a, "-k", "2"], bools(&[1, 1])),
         (&["histogram", &a, "--bins", "2", "--range", "0:1"], u32s(&[2, 3])),
         (&["reduce", &a, "--op", "argmin"], u32s(&[1])),
+        (&["reduce", &a, "--op", "argminmax"], u32s(&[1, 0])),
         (&["reduce", &a, "--unpacked"], u32s(&[3])),
         (&["scan", &ids, "--by-key", &a], u32s(&[5, 4, 3, 5, 1])),
     ] {

@@ -204,7 +204,7 @@ impl ReduceArgs {
 
     /// Refuses bool where a result is one, and not an index or of 32 bits.
     fn check_format(&self, source: &Source, format: Format) -> Result<(), InputError> {
-        let holds = self.unpacked || matches!(self.op, Operation::ArgMin | Operation::ArgMax);
+        let holds = self.unpacked || !matches!(self.op, Operation::Operator(_));
         if holds { Ok(()) } else { files::check_numbers(source, format) }
     }
 
