@@ -34,26 +34,28 @@ impl ScratchRequirements {
 
     /// Checks `scratch`, and returns its first `size` bytes.
     pub(super) fn check(&self, scratch: BufferRange) -> Result<BufferRange> {
+        if self.size == 0 {
+            // Nothing of the caller's range counts, not even its offset.
+            return Ok(BufferRange::NONE);
+        }
         if scratch.size < self.size {
             return Err(Error::ScratchTooSmall { needed: self.size, got: scratch.size });
         }
-        if self.size > 0 {
-            scratch.addresses().prefix("scratch", self.size)?.aligned("scratch", self.alignment)?;
-            if scratch.buffer == vk::Buffer::null() {
-                return Err(Error::NullBuffer { what: "scratch" });
-            }
-            // Offsets of fills and indirect dispatches are multiples of 4.
-            let (what, address) = ("scratch in its buffer", scratch.offset);
-            if !address.is_multiple_of(4) {
-                return Err(Error::Misaligned { what, address, alignment: 4 });
-            }
-            if address.checked_add(self.size).is_none() {
-                return Err(Error::AddressOverflow { what, address, size: self.size });
-            }
-            let missing = self.usage & !scratch.usage;
-            if !missing.is_empty() {
-                return Err(Error::MissingUsage { what: "scratch", missing });
-            }
+        scratch.addresses().prefix("scratch", self.size)?.aligned("scratch", self.alignment)?;
+        if scratch.buffer == vk::Buffer::null() {
+            return Err(Error::NullBuffer { what: "scratch" });
+        }
+        // Offsets of fills and indirect dispatches are multiples of 4.
+        let (what, address) = ("scratch in its buffer", scratch.offset);
+        if !address.is_multiple_of(4) {
+            return Err(Error::Misaligned { what, address, alignment: 4 });
+        }
+        if address.checked_add(self.size).is_none() {
+            return Err(Error::AddressOverflow { what, address, size: self.size });
+        }
+        let missing = self.usage & !scratch.usage;
+        if !missing.is_empty() {
+            return Err(Error::MissingUsage { what: "scratch", missing });
         }
         Ok(scratch.slice(0, self.size))
     }

@@ -8,3 +8,9 @@ fn scratch_arrays_start_aligned() {
     let of = |offset, size| ScratchArray { name: "it", offset, size };
     assert_eq!(cursor.into_arrays(), [of(0, 4), of(16, 20), of(48, 16)]);
 }
+
+#[test]
+fn scratch_of_no_bytes_is_no_range() {
+    let odd = BufferRange { offset: 1, size: 7, address: 1, ..BufferRange::NONE };
+    assert_eq!(ScratchRequirements::new(0).check(odd), Ok(BufferRange::NONE));
+}

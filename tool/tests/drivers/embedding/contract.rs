@@ -8,6 +8,7 @@ use libtest_mimic::Failed;
 use subsweep::ash::vk;
 use subsweep::device::{Access, AddressRange, Barrier, BufferRange, CommandCounts, Device, Recorder};
 use subsweep::headless::Gpu;
+use subsweep::scan::{ScanAlgorithm, ScanBuffers, ScanConfig, ScanPlan, ScanPolicy};
 use subsweep::sort::{SortAlgorithm, SortBuffers, SortConfig, SortPlan, SortPolicy};
 use subsweep::{Config, Count, Counts, ElementType, Error, Plan, Primitive, Result};
 use subsweep_hazards::{Finding, HazardChecker};
@@ -412,5 +413,13 @@ pub fn undeclared(gpu: &Gpu) -> Result<(), Failed> {
     let values = SortBuffers::new(room.array(0), room.scratch).values(room.array(1));
     let refused = plan.commands(&values, u64::from(COUNT));
     assert!(matches!(refused, Err(Error::Unsupported { reason }) if reason.contains("keys alone")));
+
+    // Of a range that no recording uses nothing is checked.
+    let config = ScanConfig::inclusive(ElementType::U32).out_of_place();
+    let policy = ScanPolicy::tuned(ScanAlgorithm::Chained, device.capabilities(), &config);
+    let plan = ScanPlan::new(device, config.policy(policy))?;
+    assert_eq!(plan.scratch_requirements(1).size, 0);
+    let odd = BufferRange { offset: 1, ..room.scratch };
+    plan.commands(&ScanBuffers::new(room.array(0), room.array(1), odd), 1u64)?;
     Ok(())
 }
