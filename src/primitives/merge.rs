@@ -153,7 +153,7 @@ impl MergeConfig {
     /// Words of a key that move by positions, as the words of a value do.
     const fn moved_words(&self) -> u32 {
         match self.functions {
-            Some(functions) => functions.element_words() + self.words_per_value,
+            Some(functions) => functions.element_words().saturating_add(self.words_per_value),
             None => self.words_per_value,
         }
     }

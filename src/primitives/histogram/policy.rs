@@ -60,7 +60,7 @@ impl HistogramPolicy {
         let limit = capabilities.max_workgroup_invocations;
         let is_private = counters.saturating_add(Self::SPARE_WORDS) <= room;
         if !is_private {
-            let has_shared_edges = edges + Self::SPARE_WORDS <= Self::SMALL_WORDS / 2;
+            let has_shared_edges = edges.saturating_add(Self::SPARE_WORDS) <= Self::SMALL_WORDS / 2;
             let KernelShape { workgroup_size, items, loads_in_flight, subgroup_size, .. } =
                 tuned(TunedPart::HistogramInMemory);
             return Choice {

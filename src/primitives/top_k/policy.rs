@@ -111,7 +111,7 @@ impl TopKPolicy {
 
     /// Keys per workgroup.
     pub const fn tile_items(&self) -> u32 {
-        self.workgroup_size * self.items_per_invocation
+        self.workgroup_size.saturating_mul(self.items_per_invocation)
     }
 
     /// Lanes of a subgroup that hold a row of [`TopKAlgorithm::Subgroups`].
@@ -122,7 +122,7 @@ impl TopKPolicy {
     /// Whether one workgroup can copy the values of a row. `Workarounds::LOOPS_END_AT_65535` is of all loops of an
     /// invocation: half is left for the others.
     fn copies_values(&self, config: &TopKConfig) -> bool {
-        u64::from(config.k) * config.value_size() / 4 <= u64::from(self.workgroup_size) << 15
+        u64::from(config.k).saturating_mul(config.value_size()) / 4 <= u64::from(self.workgroup_size) << 15
     }
 
     pub(super) fn check(&self, config: &TopKConfig, capabilities: &Capabilities) -> Result<()> {
@@ -148,7 +148,7 @@ impl TopKPolicy {
             )?;
             // Of unequal rows one lane may copy values while another of its subgroup fills slots, one after the other: a quarter of
             // `Workarounds::LOOPS_END_AT_65535` is for each.
-            let words = u64::from(config.columns) * config.value_size() / 4;
+            let words = u64::from(config.columns).saturating_mul(config.value_size()) / 4;
             return PolicyConflict::check(
                 words <= 1 << 14,
                 "the values of a row have at most 2^14 words together; take tiles",

@@ -1,9 +1,21 @@
 use ash::vk;
 
 use super::*;
-use crate::primitives::ElementType;
-use crate::scan::{ScanConfig, ScanPolicy};
-use crate::sort::{SortConfig, SortPolicy, ValueSize};
+use crate::difference::{DifferenceConfig, DifferencePolicy};
+use crate::gather::{GatherConfig, GatherPolicy};
+use crate::histogram::{HistogramConfig, HistogramPolicy};
+use crate::merge::{MergeConfig, MergePolicy};
+use crate::primitives::{ElementType, Functions};
+use crate::reduce::{ReduceByKeyAlgorithm, ReduceConfig, ReducePolicy, ReduceRuns};
+use crate::run_length::{RunLengthAlgorithm, RunLengthConfig, RunLengthPolicy};
+use crate::scan::{ScanAlgorithm, ScanConfig, ScanKind, ScanPolicy, SegmentsBy, WorkgroupScan};
+use crate::search::{SearchConfig, SearchPolicy};
+use crate::select::{SelectAlgorithm, SelectConfig, SelectPolicy};
+use crate::sort::{
+    Direction, Key, SegmentedSortConfig, SegmentedSortPolicy, SortAlgorithm, SortConfig, SortPolicy,
+    StructureSortConfig, StructureSortPolicy, ValueSize,
+};
+use crate::top_k::{TopKConfig, TopKPolicy};
 
 /// What plans need to know of an NVIDIA H200.
 pub(in crate::primitives) fn h200() -> Capabilities {
@@ -74,4 +86,101 @@ fn a_policy_takes_the_shape_of_a_trial() {
     assert_eq!((policy.workgroup_size, policy.items_per_invocation), (128, 8));
     assert_eq!(policy.look_back, shape.look_back);
     assert_eq!(shape_of(&with, TunedPart::Scan, [1, 0]), shape_of(&h200(), TunedPart::Scan, [1, 0]));
+}
+
+#[test]
+fn policies_are_chosen_for_configurations_that_plans_refuse() {
+    let small = Capabilities { shared_memory_size: 16 << 10, ..h200() };
+    let cpu = Capabilities {
+        max_workgroup_invocations: 128,
+        max_subgroup_size: 8,
+        min_subgroup_size: 8,
+        ..small.clone()
+    };
+    for device in &[h200(), small, cpu] {
+        for number in [0, 1, 1 << 16, 1 << 28, 1 << 31, u32::MAX - 1, u32::MAX] {
+            for element in ElementType::ALL {
+                choose_all(device, element, number);
+            }
+        }
+    }
+}
+
+/// Chooses every policy for configurations whose numbers are `n`.
+fn choose_all(device: &Capabilities, element: ElementType, n: u32) {
+    for (bins, columns) in [(n, 1), (1, n), (n, n)] {
+        for config in [HistogramConfig::even(element, bins), HistogramConfig::by_edges(element, bins)] {
+            HistogramPolicy::choose(device, &config.columns(columns));
+        }
+    }
+    for (columns, k) in [(n, 1), (1, n), (n, n)] {
+        for words in [0, n] {
+            let config = TopKConfig::largest(element, columns, k).values(words);
+            TopKPolicy::choose(device, &config);
+            TopKPolicy::choose(device, &config.unsorted());
+        }
+    }
+    for config in [
+        ScanConfig::inclusive(element).columns(n),
+        ScanConfig::inclusive(element).columns(n).out_of_place(),
+        ScanConfig::inclusive(element).columns(n).along_rows(n),
+        ScanConfig::inclusive(element).columns(n).out_of_place().segments(SegmentsBy::FixedSize(n)),
+    ] {
+        ScanPolicy::choose(device, &config);
+        ScanPolicy::deterministic_across_devices(device, &config);
+        for scan in WorkgroupScan::ALL {
+            ScanPolicy::tuned(ScanAlgorithm::ReduceThenScan(scan), device, &config);
+        }
+        ScanPolicy::tuned(ScanAlgorithm::Chained, device, &config);
+    }
+    let sum = ReduceConfig::sum(element).columns(n);
+    let of_runs = ReduceRuns::keys(element);
+    for config in
+        [sum, sum.along_rows(n), sum.runs(of_runs), ReduceConfig::argminmax(element).columns(n).along_rows(n)]
+    {
+        ReducePolicy::choose(device, &config);
+        for algorithm in ReduceByKeyAlgorithm::ALL {
+            ReducePolicy::tuned(algorithm, device, &config);
+        }
+    }
+    for config in
+        [SelectConfig::flags8(n), SelectConfig::flags32(n).values(n), SelectConfig::unique(element).values(n)]
+    {
+        for config in [config, config.partition(), config.large_counts()] {
+            SelectPolicy::choose(device, &config);
+            for algorithm in SelectAlgorithm::ALL {
+                SelectPolicy::tuned(algorithm, device, &config);
+            }
+        }
+    }
+    for config in [RunLengthConfig::encode(element), RunLengthConfig::decode(element)] {
+        RunLengthPolicy::choose(device, &config);
+        for algorithm in RunLengthAlgorithm::ALL {
+            RunLengthPolicy::tuned(algorithm, device, &config);
+        }
+    }
+    for sort in [
+        SortConfig::keys(element).bits(0..n),
+        SortConfig::argsort(element).bits(n..0),
+        SortConfig::pairs(element, ValueSize::MAX).bits(n..n),
+    ] {
+        SortPolicy::choose(device, &sort);
+        for algorithm in SortAlgorithm::ALL {
+            SortPolicy::tuned(algorithm, device, &sort);
+        }
+        SegmentedSortPolicy::choose(device, &SegmentedSortConfig::new(sort).along_rows(n));
+    }
+    let key = Key::fields([(element, n, Direction::Descending)]);
+    let structures = StructureSortConfig::structures(n, key);
+    StructureSortPolicy::choose(device, &structures);
+    // SAFETY: nothing is compiled or run.
+    static FUNCTIONS: Functions = unsafe { Functions::new("none", 3, &[]) };
+    ScanPolicy::choose(device, &ScanConfig::custom(ScanKind::Inclusive, &FUNCTIONS).columns(n));
+    ReducePolicy::choose(device, &ReduceConfig::custom(&FUNCTIONS).columns(n));
+    SelectPolicy::choose(device, &SelectConfig::custom(&FUNCTIONS).values(n));
+    MergePolicy::choose(device, &MergeConfig::custom(&FUNCTIONS).values(n));
+    MergePolicy::choose(device, &MergeConfig::keys(element).values(n));
+    SearchPolicy::choose(device, &SearchConfig::lower_bound(element).along_rows(n, n));
+    GatherPolicy::choose(device, &GatherConfig::elements(n));
+    DifferencePolicy::choose(device, &DifferenceConfig::new(element).columns(n).along_rows());
 }
