@@ -102,7 +102,7 @@ impl SearchConfig {
         /// Searches for the needles of each row of a table, of `needle_length` keys, in the row of the same index of another, of
         /// `sorted_length` keys, 1 to [`Self::MAX_ROW_LENGTH`], and 1 or more needles. Positions are those in the row. Counts
         /// are of all keys, and of at most 2^32 - 1 needles. Needles of more rows than sorted ones are searched for in the last
-        /// of these.
+        /// of these. Sorted keys after the last whole row are in none; fewer than a row are one, of so many keys.
         ///
         #[doc = example!()]
         /// use subsweep::{ElementType, headless::{Gpu, GpuOptions}};

@@ -202,7 +202,8 @@ impl ReduceConfig {
     }
 
     /// The indices of the minimum and of the maximum, of the first of equals: all results of [`Self::argmin`], then all
-    /// results of [`Self::argmax`], by one read of the elements.
+    /// results of [`Self::argmax`], by one read of the elements. Along rows the maxima follow the minima of as many rows as
+    /// the count has, of an indirect count on the device, not its maximum.
     pub const fn argminmax(element: ElementType) -> Self {
         Self::with_operation(Operation::BothIndices(element))
     }
