@@ -223,6 +223,14 @@ pub enum Error {
         /// Values per row.
         columns: u32,
     },
+    /// The size of a slice is not a multiple of the size of its elements, keys or values.
+    #[error("{size} bytes are not a multiple of the {element_size} bytes of an element")]
+    PartialElement {
+        /// Size of the slice, bytes.
+        size: u64,
+        /// Size of an element, bytes.
+        element_size: u64,
+    },
     /// The element type differs from the configuration's.
     #[error("the values are {got}, and the configuration is of {expected}; give it their ElementType")]
     ElementMismatch {

@@ -103,6 +103,7 @@ fn code(error: &Error) -> VkResult {
         | Error::Functions { .. }
         | Error::OutOfRange { .. }
         | Error::RowLengthMismatch { .. }
+        | Error::PartialElement { .. }
         | Error::ElementMismatch { .. }
         | Error::ValueSizeMismatch { .. }
         | Error::FlagCountMismatch { .. }

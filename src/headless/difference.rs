@@ -26,7 +26,7 @@ impl Gpu {
     /// memory, before any is allocated.
     ///
     /// # Errors
-    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if the numbers are not whole rows, [`RangeTooSmall`](crate::Error::RangeTooSmall) if the result is
+    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch) if the numbers are not whole rows, [`RangeTooSmall`](crate::Error::RangeTooSmall) if the result is
     /// too small, and the errors of [`DifferencePlan`](crate::difference::DifferencePlan).
     pub fn prepare_difference<'a>(
         &'a self,
@@ -35,7 +35,7 @@ impl Gpu {
         result: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         let plan = self.declared(config)?;
-        let count = row_count(numbers, config.row_size(), config.element_type().size().min(4) as u64)?;
+        let count = row_count(numbers, config.row_size(), config.element_type().size() as u64)?;
         let result = result_of(result, config.result_size(count), "the result")?;
         let inputs = [("source", numbers)];
         let slices = self.slices(plan, DifferenceBuffers::default(), count, &inputs)?;

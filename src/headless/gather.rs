@@ -1,6 +1,6 @@
 //! Gather on slices.
 
-use super::slices::{result_of, row_count};
+use super::slices::{element_count, result_of};
 use super::{Gpu, Prepared, zeroed};
 #[cfg(doc)]
 use crate::error::Error;
@@ -39,7 +39,7 @@ impl Gpu {
     /// is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if the source is not whole elements, [`Error::RangeTooSmall`] if the
+    /// [`Error::PartialElement`] if the source is not whole elements, [`Error::RangeTooSmall`] if the
     /// result is less than an element for each index, and the errors of [`GatherPlan`](crate::gather::GatherPlan).
     pub fn prepare_gather<'a>(
         &'a self,
@@ -49,7 +49,7 @@ impl Gpu {
         result: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         let plan = self.declared(config)?;
-        row_count(source, config.element_size(), config.element_size().min(4))?;
+        element_count(source, config.element_size())?;
         let count = indices.len() as u64;
         let result = result_of(result, count.saturating_mul(config.element_size()), "the result")?;
         let inputs = [("source", source), ("indices", bytemuck::cast_slice(indices))];

@@ -106,7 +106,8 @@ impl Gpu {
         // Later bins have no values.
         let possible_bins = words.len() / config.element_type().words() as usize - 1;
         let plan = self.declared(config.with_bins(possible_bins as u32))?;
-        let value_size = if config.is_computed() { 4 } else { config.element_type().size() as u64 };
+        let value_size =
+            if config.is_computed() { config.row_size() } else { config.element_type().size() as u64 };
         let count = row_count(values, config.row_size(), value_size)?;
         let (key_count, value_count) = (count * columns as u64, weights.len() as u64 / 4);
         if config.is_weighted() && (value_count != key_count || !weights.len().is_multiple_of(4)) {

@@ -1,6 +1,6 @@
 //! Merge on slices.
 
-use super::slices::{check_type, result_of, row_count};
+use super::slices::{check_type, element_count, result_of};
 use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
 use crate::error::Result;
 use crate::merge::{MergeBuffers, MergeConfig};
@@ -70,7 +70,7 @@ impl Gpu {
     /// the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch), in words, if a slice is not of whole keys or values, [`ValueCountMismatch`](crate::Error::ValueCountMismatch)
+    /// [`PartialElement`](crate::Error::PartialElement) if a slice is not of whole keys or values, [`ValueCountMismatch`](crate::Error::ValueCountMismatch)
     /// unless there is a value for each key, [`ValueSizeMismatch`](crate::Error::ValueSizeMismatch) for values of a configuration without,
     /// [`RangeTooSmall`](crate::Error::RangeTooSmall) if a result is shorter than its keys or values, and the errors of
     /// [`MergePlan`](crate::merge::MergePlan).
@@ -91,7 +91,7 @@ impl Gpu {
         [merged, merged_values]: [&'a mut [u8]; 2],
     ) -> Result<Prepared<'a>> {
         let key_size = config.key_size();
-        let count_of = |keys| row_count(keys, key_size, key_size.min(4));
+        let count_of = |keys| element_count(keys, key_size);
         let counts = [count_of(keys[0])?, count_of(keys[1])?];
         let plan = self.declared(config.large_counts_for(counts[0] + counts[1]))?;
         check_values(config.value_size(), counts[0], values[0])?;

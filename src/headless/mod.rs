@@ -67,7 +67,7 @@ use commands::Commands;
 use copies::{Copies, CopyQueue};
 use memory::Memory;
 use plan_cache::PlanCache;
-use slices::row_count;
+use slices::element_count;
 use sparse::SparseBinder;
 use submit::Submitter;
 use transfer::OnError;
@@ -422,7 +422,7 @@ pub(crate) fn zeroed<T: bytemuck::Zeroable>(count: usize) -> Result<Vec<T>> {
 
 /// The numbers that `bytes` are, in memory order.
 fn numbers<N: Number>(bytes: &[u8]) -> Result<Vec<N>> {
-    let mut numbers = zeroed(row_count(bytes, size_of::<N>() as u64, 1)? as usize)?;
+    let mut numbers = zeroed(element_count(bytes, size_of::<N>() as u64)? as usize)?;
     bytemuck::cast_slice_mut(&mut numbers).copy_from_slice(bytes);
     Ok(numbers)
 }
@@ -440,7 +440,7 @@ fn check_values(size: u64, key_count: u64, bytes: &[u8]) -> Result<()> {
     if size == 0 {
         return Ok(());
     }
-    match row_count(bytes, size, 4)? {
+    match element_count(bytes, size)? {
         value_count if value_count == key_count => Ok(()),
         value_count => Err(Error::ValueCountMismatch { key_count, value_count }),
     }

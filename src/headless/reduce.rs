@@ -1,9 +1,10 @@
 //! Reduce on slices.
 
-use super::slices::{check_type, row_count};
+use super::segmented_sort::{UNEQUAL_RANGES, check_segments};
+use super::slices::{check_type, element_count, row_count};
 use super::{Gpu, Prepared, numbers};
 use crate::error::{Error, Result, refuse_if};
-use crate::primitives::{ElementType, FloatOrder, Number};
+use crate::primitives::{FloatOrder, Number};
 use crate::reduce::{ReduceBuffers, ReduceConfig, ReduceRuns};
 
 /// The results of a reduction on slices, as bytes in memory order.
@@ -135,7 +136,7 @@ impl Gpu {
     ///
     /// # Errors
     /// [`Error::RowLengthMismatch`] if `rows` are not whole, [`Error::ValueCountMismatch`] if there is not a key for
-    /// each row, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
+    /// each row, [`Error::SegmentOutOfOrder`] unless offsets ascend, up to the number of rows, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
     pub fn prepare_reduce<'a>(
         &'a self,
         config: ReduceConfig,
@@ -155,7 +156,7 @@ impl Gpu {
         reduced: &'a mut ReducedBytes,
     ) -> Result<Prepared<'a>> {
         let plan = self.declared(config)?;
-        let value_size = config.element_type().map_or(4, ElementType::size) as u64;
+        let value_size = config.element_type().map_or(config.source_size(), |element| element.size() as u64);
         let count = row_count(rows, config.source_size(), value_size)?;
         let segments_size = segments.len() as u64;
         let key_size = config.reduced_runs().map_or(0, ReduceRuns::key_size);
@@ -165,13 +166,14 @@ impl Gpu {
         }
         let (segments, ends) = match config.reduced_runs() {
             Some(ReduceRuns::Ranges) => {
-                row_count(segments, 8, 4)?;
+                refuse_if(!segments.len().is_multiple_of(8), UNEQUAL_RANGES)?;
                 segments.split_at(segments.len() / 2)
             }
             _ => (segments, &[][..]),
         };
         if config.reduced_runs() == Some(ReduceRuns::Offsets) {
-            row_count(segments, 4, 4)?;
+            element_count(segments, 4)?;
+            check_segments(segments.chunks_exact(4).map(bytemuck::pod_read_unaligned), count)?;
         }
         let inputs =
             [("source", rows), ("segments", segments), ("segment_ends", ends), ("functions_data", data)];

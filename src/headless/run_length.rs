@@ -1,6 +1,6 @@
 //! Run-length encoding and decoding on slices.
 
-use super::slices::{check_type, row_count};
+use super::slices::{check_type, element_count};
 use super::{Gpu, Prepared, numbers};
 use crate::error::{Error, Result, at_most, refuse_if};
 use crate::primitives::Number;
@@ -21,7 +21,7 @@ impl RunLengths {
     /// The values as numbers.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if their bytes are not whole numbers of the type; [`Error::OutOfHostMemory`].
+    /// [`Error::PartialElement`] if their bytes are not whole numbers of the type; [`Error::OutOfHostMemory`].
     pub fn values<N: Number>(&self) -> Result<Vec<N>> {
         numbers(&self.values)
     }
@@ -61,7 +61,7 @@ impl Gpu {
     /// of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the configuration decodes, [`Error::RowLengthMismatch`], in words, if the elements are not
+    /// [`Error::Unsupported`] if the configuration decodes, [`Error::PartialElement`] if the elements are not
     /// whole, [`Error::OutOfHostMemory`], and the errors of [`RunLengthPlan`](crate::run_length::RunLengthPlan).
     pub fn prepare_run_length_encode<'a>(
         &'a self,
@@ -73,7 +73,7 @@ impl Gpu {
         let reason =
             "runs on slices have counts of 32 bits; record a plan with large counts, or leave them out";
         refuse_if(config.index_size() > 4, reason)?;
-        let count = row_count(elements, config.element_size(), config.element_size().min(4))?;
+        let count = element_count(elements, config.element_size())?;
         let inputs = [("elements", elements)];
         let slices = self.slices(self.declared(config)?, RunLengthBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |_| {
@@ -92,7 +92,7 @@ impl Gpu {
     /// computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if the configuration encodes, [`Error::RowLengthMismatch`], in words, if the values are not
+    /// [`Error::Unsupported`] if the configuration encodes, [`Error::PartialElement`] if the values are not
     /// whole, [`Error::ValueCountMismatch`] unless there is a count for each, [`Error::TooManyElements`] for more than
     /// 2^32 - 1 elements, and the errors of [`RunLengthPlan`](crate::run_length::RunLengthPlan).
     pub fn prepare_run_length_decode<'a>(
@@ -105,7 +105,7 @@ impl Gpu {
         refuse_if(!config.is_decoding(), "the configuration encodes runs; make one that decodes")?;
         let run_count = counts.len() as u64;
         if config.has_values() {
-            let value_count = row_count(values, config.element_size(), config.element_size().min(4))?;
+            let value_count = element_count(values, config.element_size())?;
             if value_count != run_count {
                 return Err(Error::ValueCountMismatch { key_count: run_count, value_count });
             }

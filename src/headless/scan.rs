@@ -1,6 +1,6 @@
 //! Scan on slices.
 
-use super::slices::{check_type, row_count};
+use super::slices::{check_type, element_count, row_count};
 use super::{Gpu, Prepared};
 #[cfg(feature = "mpi")]
 use super::{GpuBuffer, scratch_range};
@@ -81,7 +81,7 @@ impl Gpu {
             (initial, config) = (InitialValue::host(row)?, config.with_initial());
         }
         let elements = bytemuck::cast_slice(elements);
-        let count = row_count(elements, config.source_size(), 4)?;
+        let count = element_count(elements, config.source_size())?;
         let segments = bytemuck::cast_slice(inputs.segments);
         let inputs = [("source", elements), ("segments", segments), ("functions_data", data)];
         let buffers = ScanBuffers::default().initial(initial);
@@ -132,7 +132,7 @@ impl Gpu {
             config = config.with_initial();
         }
         let plan = self.declared(config)?;
-        let value_size = config.element_type().map_or(4, ElementType::size) as u64;
+        let value_size = config.element_type().map_or(config.row_size(), |element| element.size() as u64);
         let count = row_count(rows, config.row_size(), value_size)?;
         let buffers = ScanBuffers::default().initial(initial);
         let is_in_place = plan.scans_in_place();

@@ -1,6 +1,6 @@
 //! Search on slices.
 
-use super::slices::{check_type, result_of, row_count};
+use super::slices::{check_type, element_count, result_of, row_count};
 use super::{Gpu, Prepared, zeroed};
 #[cfg(doc)]
 use crate::error::Error;
@@ -69,7 +69,7 @@ impl Gpu {
     /// the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if a slice is not of whole keys, [`Error::RangeTooSmall`] if there are fewer
+    /// [`Error::PartialElement`] if a slice is not of whole keys, [`Error::RangeTooSmall`] if there are fewer
     /// positions than needles, along rows [`Error::RowLengthMismatch`] if a slice is not of whole rows and
     /// [`Error::Unsupported`] if the rows are not as many, and the errors of [`SearchPlan`](crate::search::SearchPlan).
     pub fn prepare_search<'a>(
@@ -90,7 +90,7 @@ impl Gpu {
         positions: &'a mut [u8],
     ) -> Result<Prepared<'a>> {
         let key_size = config.key_size();
-        let count_of = |keys| row_count(keys, key_size, key_size.min(4));
+        let count_of = |keys| element_count(keys, key_size);
         let counts = (count_of(sorted)?, count_of(needles)?);
         let plan = self.declared(config)?;
         if let Some(lengths) = config.row_lengths() {

@@ -9,6 +9,9 @@ use crate::error::{Error, Result, in_range, refuse_if};
 use crate::primitives::Number;
 use crate::sort::{SegmentedSortBuffers, SegmentedSortConfig};
 
+/// Why a slice of an odd number of begins and ends is refused.
+pub(super) const UNEQUAL_RANGES: &str = "ranges are the begins of all segments, then as many ends";
+
 impl Gpu {
     /// Sorts each segment of `keys` in place. `segments` are the indices at which they begin, in ascending order: a
     /// segment ends where the next begins, and the last with the keys. Of [ranges](SegmentedSortConfig::ranges) they are the
@@ -90,7 +93,7 @@ impl Gpu {
     /// Prepares [`Self::segmented_sort_bytes`], as [`Self::prepare_sort`] does for a sort.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// [`Error::PartialElement`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone,
     /// [`Error::SegmentOutOfOrder`] if segments do not begin in ascending order and within the keys, or ranges overlap, [`Error::OutOfRange`] if these end beyond the keys; along rows
     /// [`Error::RowLengthMismatch`] if the keys are not whole rows, and [`Error::Unsupported`] for segments; and the errors of
@@ -113,16 +116,14 @@ impl Gpu {
         segments: &'a [u32],
     ) -> Result<Prepared<'a>> {
         let count = check_bytes(config.sort(), keys.bytes(), values)?;
-        let is_odd = !segments.len().is_multiple_of(2);
-        let reason = "ranges are the begins of all segments, then as many ends";
-        refuse_if(config.has_ranges() && is_odd, reason)?;
+        refuse_if(config.has_ranges() && !segments.len().is_multiple_of(2), UNEQUAL_RANGES)?;
         let (begins, ends) = match config.has_ranges() {
             true => segments.split_at(segments.len() / 2),
             false => (segments, &[][..]),
         };
         match config.has_ranges() {
             true => check_ranges([begins, ends], count)?,
-            false => check_segments(begins, count)?,
+            false => check_segments(begins.iter().copied(), count)?,
         }
         let segment_count = match config.row_length() {
             None => begins.len() as u64,
@@ -146,9 +147,9 @@ impl Gpu {
 }
 
 /// Checks that segments begin in ascending order, and at most at `count`.
-pub(super) fn check_segments(segments: &[u32], count: u64) -> Result<()> {
+pub(super) fn check_segments(segments: impl Iterator<Item = u32>, count: u64) -> Result<()> {
     let mut earliest = 0;
-    for (index, begin) in (0..).zip(segments.iter().copied().map(u64::from)) {
+    for (index, begin) in (0..).zip(segments.map(u64::from)) {
         if !(earliest..=count).contains(&begin) {
             return Err(Error::SegmentOutOfOrder { index, begin, earliest, latest: count });
         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::slices::row_count;
+use super::slices::element_count;
 use super::{Gpu, Prepared, numbers, zeroed};
 use crate::error::{Error, Result, refuse_if};
 use crate::primitives::{ElementType, Number};
@@ -87,7 +87,7 @@ impl<'a> SelectInputs<'a> {
         }
         let of = |bytes: &[u8], size: u64| match bytes.is_empty() {
             true => Ok(0),
-            false => row_count(bytes, size, size.min(4)),
+            false => element_count(bytes, size),
         };
         let flag_count = match (config.flag_size(), self.flags) {
             (0, Flags::None) => None,
@@ -137,7 +137,7 @@ impl Selected {
     /// The elements as numbers.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if their bytes are not whole numbers of the type.
+    /// [`Error::PartialElement`] if their bytes are not whole numbers of the type.
     pub fn elements<N: Number>(&self) -> Result<Vec<N>> {
         numbers(&self.elements)
     }
@@ -167,8 +167,8 @@ impl Gpu {
     /// allocated.
     ///
     /// # Errors
-    /// [`Error::ElementMismatch`] if the elements are not of the configuration's type, [`Error::RowLengthMismatch`], in
-    /// words, if elements or values are not whole, [`Error::FlagCountMismatch`] and [`Error::ValueCountMismatch`] unless
+    /// [`Error::ElementMismatch`] if the elements are not of the configuration's type, [`Error::PartialElement`]
+    /// if elements or values are not whole, [`Error::FlagCountMismatch`] and [`Error::ValueCountMismatch`] unless
     /// there is a flag and a value for each element, [`Error::Unsupported`] for flags of another size,
     /// [`Error::OutOfHostMemory`], and the errors of [`SelectPlan`](crate::select::SelectPlan).
     pub fn prepare_select<'a>(

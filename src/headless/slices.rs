@@ -162,14 +162,18 @@ pub(super) fn check_type<N: Number>(expected: impl Into<Option<ElementType>>) ->
     }
 }
 
-/// The number of rows of `row_size` bytes in `bytes`. An error tells it in values of `value_size` bytes.
-pub(super) fn row_count(bytes: &[u8], row_size: u64, value_size: u64) -> Result<u64> {
+/// The number of elements of `element_size` bytes in `bytes`.
+pub(super) fn element_count(bytes: &[u8], element_size: u64) -> Result<u64> {
     let size = bytes.len() as u64;
-    if row_size > 0 && size.is_multiple_of(row_size) {
-        return Ok(size / row_size);
-    }
-    let columns = (row_size / value_size) as u32;
-    Err(Error::RowLengthMismatch { value_count: size / value_size, columns })
+    let count = size.checked_div(element_size).filter(|_| size.is_multiple_of(element_size));
+    count.ok_or(Error::PartialElement { size, element_size })
+}
+
+/// The number of rows of `row_size` bytes in `bytes`, which are values of `value_size` bytes.
+pub(super) fn row_count(bytes: &[u8], row_size: u64, value_size: u64) -> Result<u64> {
+    let (value_count, columns) = (element_count(bytes, value_size)?, row_size / value_size);
+    let count = value_count.checked_div(columns).filter(|_| value_count.is_multiple_of(columns));
+    count.ok_or(Error::RowLengthMismatch { value_count, columns: columns as u32 })
 }
 
 /// The first `size` bytes of a result.

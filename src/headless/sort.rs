@@ -1,7 +1,7 @@
 //! Sort on slices.
 
 use super::segmented_sort::keys_in_no_segment;
-use super::slices::{Slices, check_type, row_count};
+use super::slices::{Slices, check_type, element_count};
 use super::{Gpu, Prepared, check_value_type, check_values, zeroed};
 #[cfg(feature = "mpi")]
 use super::{GpuBuffer, scratch_range};
@@ -89,7 +89,7 @@ impl Gpu {
         let reason = "Gpu::argsort_computed takes a computed SortConfig::argsort";
         refuse_if(!config.is_argsort() || !config.is_computed(), reason)?;
         let elements = bytemuck::cast_slice(elements);
-        let count = row_count(elements, config.source_size(), 4)?;
+        let count = element_count(elements, config.source_size())?;
         let inputs = [("keys", elements), ("functions_data", data)];
         let slices = self.slices(self.declared(config)?, SortBuffers::default(), count, &inputs)?;
         slices.run(&inputs)?.read("values", count)
@@ -122,7 +122,7 @@ impl Gpu {
     /// Prepares [`Self::sort_bytes`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
+    /// [`Error::PartialElement`] if the bytes are not whole keys or values, [`Error::ValueCountMismatch`] unless
     /// there is a value for each key, [`Error::ValueSizeMismatch`] for values of keys alone, and the errors of
     /// [`SortPlan`](crate::sort::SortPlan).
     pub fn prepare_sort<'a>(
@@ -218,7 +218,7 @@ pub(super) fn check_value_size(config: &SortConfig, got: u64) -> Result<()> {
 /// Number of keys. Checks that there is a whole value for each whole key, or no value for keys alone.
 pub(super) fn check_bytes(config: &SortConfig, keys: &[u8], values: &[u8]) -> Result<u64> {
     check_value_type(config.value_size(), values)?;
-    let key_count = row_count(keys, config.source_size(), config.source_size().min(4))?;
+    let key_count = element_count(keys, config.source_size())?;
     check_values(config.value_size(), key_count, values)?;
     Ok(key_count)
 }

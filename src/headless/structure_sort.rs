@@ -1,6 +1,6 @@
 //! Sort of structures on slices.
 
-use super::slices::{result_of, row_count};
+use super::slices::{element_count, result_of};
 use super::{Gpu, Prepared, zeroed};
 #[cfg(doc)]
 use crate::error::Error;
@@ -85,7 +85,7 @@ impl Gpu {
     /// the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], in words, if they are not whole structures, [`Error::Unsupported`] for an argsort, and the
+    /// [`Error::PartialElement`] if they are not whole structures, [`Error::Unsupported`] for an argsort, and the
     /// errors of [`StructureSortPlan`](crate::sort::StructureSortPlan).
     pub fn prepare_structure_sort<'a>(
         &'a self,
@@ -104,7 +104,7 @@ impl Gpu {
         let reason = "an argsort moves no structures: Gpu::argsort_structures returns its indices";
         refuse_if(config.is_argsort(), reason)?;
         let plan = self.declared(config.in_place())?;
-        let count = row_count(structures, config.structure_size(), 4)?;
+        let count = element_count(structures, config.structure_size())?;
         let inputs = [("structures", &*structures), ("functions_data", data)];
         let slices = self.slices(plan, StructureSortBuffers::default(), count, &inputs)?;
         Ok(Prepared::new(slices.device_size(), move |on_error| {
@@ -135,7 +135,7 @@ impl Gpu {
     ) -> Result<Prepared<'a>> {
         refuse_if(!config.is_argsort(), "Gpu::argsort_structures takes a StructureSortConfig::argsort")?;
         let plan = self.declared(config)?;
-        let count = row_count(structures, config.structure_size(), 4)?;
+        let count = element_count(structures, config.structure_size())?;
         let indices = result_of(bytemuck::cast_slice_mut(indices), count.saturating_mul(4), "the indices")?;
         let inputs = [("structures", structures), ("functions_data", data)];
         let slices = self.slices(plan, StructureSortBuffers::default(), count, &inputs)?;

@@ -1,7 +1,7 @@
 //! Top-k on slices.
 
 use super::segmented_sort::check_segments;
-use super::slices::{check_type, row_count};
+use super::slices::{check_type, element_count, row_count};
 use super::{Gpu, Prepared, check_value_type, check_values, numbers};
 use crate::error::{Error, Result, at_most, in_range, refuse_if};
 use crate::primitives::Number;
@@ -28,8 +28,8 @@ impl TopKRows<'_> {
         }
         let key_size = config.source_size();
         let extents: Vec<u64> = if config.has_segments() {
-            let count = row_count(keys, key_size, key_size)?;
-            check_segments(self.segments, count)?;
+            let count = element_count(keys, key_size)?;
+            check_segments(self.segments.iter().copied(), count)?;
             let ends = self.segments.iter().skip(1).map(|&begin| begin.into()).chain([count]);
             self.segments.iter().zip(ends).map(|(&begin, end)| end - u64::from(begin)).collect()
         } else {
@@ -151,7 +151,7 @@ impl Gpu {
     /// empty.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if `keys` are not whole rows or, in words, `values` are not whole values,
+    /// [`Error::RowLengthMismatch`] if `keys` are not whole rows, [`Error::PartialElement`] if `values` are not whole values,
     /// [`Error::ValueCountMismatch`] unless there is a value for each key, [`Error::ValueSizeMismatch`] for values of a
     /// configuration without, [`Error::OutOfHostMemory`], and the errors of [`TopKPlan`](crate::top_k::TopKPlan).
     pub fn prepare_top_k<'a>(
@@ -193,7 +193,7 @@ impl Gpu {
         let key_size = config.source_size();
         let result_counts = rows.result_counts(&config, keys)?;
         let (count, key_count) = if config.has_segments() {
-            let key_count = row_count(keys, key_size, key_size)?;
+            let key_count = element_count(keys, key_size)?;
             (if key_count == 0 { 0 } else { rows.segments.len() as u64 }, key_count)
         } else {
             let count = row_count(keys, config.row_size(), key_size)?;

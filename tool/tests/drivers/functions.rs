@@ -364,7 +364,7 @@ fn scans_of_lines(gpu: &Gpu) -> Result<(), Failed> {
     assert!(matches!(refused, Err(Error::RangeTooSmall { what: "functions_data", .. })), "{refused:?}");
     // SAFETY: as above.
     let refused = unsafe { gpu.scan_computed(config, &[0u32; 11], ScanInputs::default(), &[0; 8]) };
-    assert!(matches!(refused, Err(Error::RowLengthMismatch { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::PartialElement { .. })), "{refused:?}");
     let memory = gpu.allocate_with(&[0u32; 40])?;
     let buffers =
         ScanBuffers::in_place(memory.addresses(), BufferRange::NONE).functions_data(memory.addresses());
@@ -776,6 +776,6 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     let of_doubles = gpu.scan(config, &mut [0f64; 16]);
     assert!(matches!(of_doubles, Err(Error::ElementMismatch { .. })), "{of_doubles:?}");
     let ragged = gpu.scan(config, &mut [0u32; 15]);
-    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 15, columns: 4 }));
+    assert_eq!(ragged, Err(Error::PartialElement { size: 60, element_size: 16 }));
     Ok(())
 }

@@ -222,7 +222,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
         gpu.prepare_merge(config, keys, [&[], &[]], results).and_then(|merge| merge.run())
     };
     let ragged = prepare(keys(ElementType::U64), &[1, 2, 3], &[]);
-    assert_eq!(ragged, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    assert_eq!(ragged, Err(Error::PartialElement { size: 12, element_size: 8 }));
     let short = prepare(keys(ElementType::U32), &[1, 2], &[1, 2]);
     assert_eq!(short, Err(Error::RangeTooSmall { what: "the result", needed: 16, got: 12 }));
     prepare(keys(ElementType::U32), &[5], &[4])?;

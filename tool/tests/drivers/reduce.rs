@@ -134,6 +134,17 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], &[1, 1, 3])?, [0, 5, 4]);
     assert_eq!(gpu.reduce_segments(of_segments, &[1u32, 2], &[])?, [0u32; 0]);
     assert_eq!(gpu.reduce_segments(of_segments, &vec![1u32; 5000], &[])?, [0u32; 0]);
+    for (offsets, index, earliest) in [(&[2, 0][..], 1, 2), (&[0, 3, 2], 2, 3), (&[0, 5], 1, 0)] {
+        let begin = offsets[index].into();
+        let refused = gpu.reduce_segments(of_segments, &[1u32, 2, 3, 4], offsets);
+        let index = index as u64;
+        let expected = Error::SegmentOutOfOrder { index, begin, earliest, latest: 4 };
+        assert_eq!(refused, Err(expected), "{offsets:?}");
+    }
+    let ranges = sum(ElementType::U32).runs(ReduceRuns::Ranges);
+    assert_eq!(gpu.reduce_segments(ranges, &[1u32, 2, 3, 4], &[2, 0, 1, 4, 3, 0])?, [7, 6, 0]);
+    let odd = gpu.reduce_segments(ranges, &[1u32, 2, 3, 4], &[0, 2, 4]);
+    assert!(matches!(odd, Err(Error::Unsupported { reason }) if reason.contains("as many ends")), "{odd:?}");
     // The bits of a segment do not depend on the rows after it.
     let values: Vec<f32> =
         passes::reduce::fractions_of_f32(7, 70_000).into_iter().map(f32::from_bits).collect();

@@ -202,7 +202,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
         &[1],
         &mut indices,
     );
-    assert_eq!(odd.err(), Some(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    assert_eq!(odd.err(), Some(Error::PartialElement { size: 12, element_size: 8 }));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use subsweep::device::AddressRange;
 use subsweep::difference::DifferenceConfig;
 use subsweep::gather::GatherConfig;
-use subsweep::headless::{Gpu, ScanInputs, SelectInputs};
+use subsweep::headless::{Gpu, ReducedBytes, RunLengths, ScanInputs, SelectInputs, TopKBytes};
 use subsweep::histogram::{HistogramConfig, even_edges};
 use subsweep::merge::{MergeBuffers, MergeConfig};
 use subsweep::reduce::{ReduceConfig, ReduceRuns};
@@ -29,6 +29,7 @@ pub fn trials(gpu: &Arc<Gpu>) -> Vec<Trial> {
         trial("inputs that are too small are refused, and of none nothing runs", short_inputs),
         trial("keys, pairs and argsorts give the sorted order", several_types),
         trial("values need no alignment", unaligned_values),
+        trial("slices that end within an element are refused", partial_elements),
         trial("elements of 8 and 16 bits take every function", packed_slices),
         trial("a sort too large for one workgroup uses passes", single_workgroup_crossover),
     ]
@@ -107,9 +108,9 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
     assert_eq!(sort_words(gpu, pairs, &mut two, &mut [0; 2]), count(2, 1));
     assert_eq!(sort_words(gpu, argsort, &mut [0; 4], &mut [0; 4]), count(2, 4));
 
-    let ragged = |value_count| Err(Error::RowLengthMismatch { value_count, columns: 2 });
-    assert_eq!(sort_words(gpu, pairs, &mut two, &mut [0; 3]), ragged(3));
-    assert_eq!(sort_words(gpu, argsort, &mut [0; 5], &mut [0; 2]), ragged(5));
+    let ragged = |size| Err(Error::PartialElement { size, element_size: 8 });
+    assert_eq!(sort_words(gpu, pairs, &mut two, &mut [0; 3]), ragged(12));
+    assert_eq!(sort_words(gpu, argsort, &mut [0; 5], &mut [0; 2]), ragged(20));
 
     let unsupported = |result: subsweep::Result<()>| matches!(result, Err(Error::Unsupported { .. }));
     assert!(unsupported(gpu.sort_pairs(argsort, &mut [2i64, 1], &mut [0u32; 2])));
@@ -125,6 +126,41 @@ fn refusals(gpu: &Gpu) -> Result<(), Failed> {
 /// Sorts keys and values given as words.
 fn sort_words(gpu: &Gpu, config: SortConfig, keys: &mut [u32], values: &mut [u32]) -> subsweep::Result<()> {
     gpu.sort_bytes(config, bytemuck::cast_slice_mut(keys), bytemuck::cast_slice_mut(values))
+}
+
+/// Slices that end within an element are refused in bytes, whatever type their numbers have.
+fn partial_elements(gpu: &Gpu) -> Result<(), Failed> {
+    let refused = |what, result: subsweep::Result<()>, size: u64, element_size: u64| {
+        let text = result.map_or_else(|error| error.to_string(), |()| "none".to_owned());
+        let expected = format!("{size} bytes are not a multiple of the {element_size} bytes of an element");
+        assert_eq!(text, expected, "{what}");
+    };
+    let bytes = [7u8; 12];
+    let words = GatherConfig::elements(1);
+    refused("gather", gpu.gather(words, &bytes[..5], &[0]).map(drop), 5, 4);
+    refused("gather of pairs", gpu.gather(GatherConfig::elements(2), &[1u32; 3], &[0]).map(drop), 12, 8);
+    refused("gather of halves", gpu.gather(words, &[1u16; 3], &[0]).map(drop), 6, 4);
+    let flags = [1; 3];
+    let selected = |config, inputs: SelectInputs<'_>| gpu.select(config, &inputs.flags8(&flags)).map(drop);
+    let flags8 = SelectConfig::flags8(1);
+    refused("select", selected(flags8, SelectInputs::of_bytes(&bytes[..3])), 3, 4);
+    refused("select of u8", selected(flags8, SelectInputs::new(&bytes[..7])), 7, 4);
+    refused("select of no words", selected(SelectConfig::flags8(0), SelectInputs::new(&[1u32])), 4, 0);
+    let values = SelectInputs::new(&[1u32; 3]).values(&bytes[..3]);
+    refused("values of select", selected(flags8.values(1), values), 3, 4);
+    let mut top = TopKBytes::default();
+    let largest = TopKConfig::largest(ElementType::U64, 1, 1);
+    refused("top-k", gpu.prepare_top_k(largest, &bytes, &[], &mut top).map(drop), 12, 8);
+    let mut reduced = ReducedBytes::default();
+    let sum = ReduceConfig::sum(ElementType::U64);
+    refused("reduce", gpu.prepare_reduce(sum, &bytes, &[], &mut reduced).map(drop), 12, 8);
+    let mut runs = RunLengths::default();
+    let encode = RunLengthConfig::encode(ElementType::U32);
+    refused("runs", gpu.prepare_run_length_encode(encode, &bytes[..7], &mut runs).map(drop), 7, 4);
+    // A table of whole numbers has rows that are not.
+    let longs = gpu.difference(DifferenceConfig::new(ElementType::I64).columns(2), &[1i64; 3]);
+    assert_eq!(longs, Err(Error::RowLengthMismatch { value_count: 3, columns: 2 }));
+    Ok(())
 }
 
 /// Every function on slices, of elements of 8 and 16 bits at addresses of the host that are odd.

@@ -122,7 +122,7 @@ fn slices(gpu: &Gpu) -> Result<(), Failed> {
     let alone = pairs.without_keys().without_indices();
     assert_eq!(gpu.top_k_pairs(alone, &rows, &values)?, (vec![], vec![], moved));
     let [few, other] = [&values[..15], &values[..14]].map(|values| gpu.top_k_pairs(pairs, &rows, values));
-    assert_eq!(few, Err(Error::RowLengthMismatch { value_count: 15, columns: 2 }));
+    assert_eq!(few, Err(Error::PartialElement { size: 60, element_size: 8 }));
     assert_eq!(other, Err(Error::ValueCountMismatch { key_count: 8, value_count: 7 }));
     assert_eq!(gpu.top_k(pairs, &rows), Err(Error::ValueSizeMismatch { expected: 8, got: 0 }));
     let surplus = gpu.top_k_pairs(of(ElementType::I64, 4, 2), &rows, &values);
