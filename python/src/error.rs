@@ -56,6 +56,7 @@ pub fn exception(error: subsweep::Error) -> PyErr {
         E::OutOfRange { .. }
         | E::Unsupported { .. }
         | E::TooManyElements { .. }
+        | E::PartialElement { .. }
         | E::RowLengthMismatch { .. }
         | E::ValueSizeMismatch { .. }
         | E::ValueCountMismatch { .. }

@@ -280,9 +280,7 @@ impl ChunkedScan {
         };
         let carries_maxima = config.is_monotone() && whole.is_none();
         let maxima = carries_maxima.then(|| plans_of(config.maxima_in_place())).transpose()?;
-        if carries_maxima {
-            config = config.without_order();
-        }
+        config = if carries_maxima { config.without_order() } else { config };
         let plans = plans_of(config)?;
         let scratch_sizes = [0, 1].map(|part| {
             let of_part = std::iter::once(&plans).chain(&maxima).filter_map(|plans| plans[part].as_ref());

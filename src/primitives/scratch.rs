@@ -35,7 +35,6 @@ impl ScratchRequirements {
     /// Checks `scratch`, and returns its first `size` bytes.
     pub(super) fn check(&self, scratch: BufferRange) -> Result<BufferRange> {
         if self.size == 0 {
-            // Nothing of the caller's range counts, not even its offset.
             return Ok(BufferRange::NONE);
         }
         if scratch.size < self.size {
