@@ -27,7 +27,7 @@ from ._operands import (
     vector,
 )
 from ._scan import reduce
-from ._types import NDArray, Order, kind_of, unpacked
+from ._types import NDArray, Order, bytes_of, kind_of, plain_bool, unpacked
 
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
 Condition = Union[npt.ArrayLike, Tuple[str, Any], Tuple[str, Any, Any]]
@@ -49,7 +49,7 @@ def _flags(condition: npt.ArrayLike) -> npt.NDArray[np.uint8]:
         raise TypeError(
             f"condition is of {flags.dtype}, and it is an array of bool, or a comparison such as ('>=', 3): condition != 0"
         )
-    return np.require(flags, requirements=["C"]).reshape(-1).view(np.uint8)
+    return bytes_of(plain_bool(flags))
 
 
 def _selected(

@@ -64,6 +64,12 @@ def host_array(a: Any, name: str) -> NDArray:
     return np.asarray(a)
 
 
+def plain_bool(array: NDArray) -> NDArray:
+    """Return an array of bool with the byte 1 for every True, another array itself. To numpy any byte but 0 is True, while the device
+    compares bytes."""
+    return np.asarray(np.not_equal(array.view(np.uint8), 0)) if array.dtype.kind == "b" else array
+
+
 def bytes_of(array: NDArray) -> npt.NDArray[np.uint8]:
     """Return the bytes of `array` in C order: a view where it is contiguous, else a copy."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -74,7 +80,7 @@ def converted(array: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:
     if kind_of(array.dtype) not in "biuf":
         raise TypeError(f"{name} is of {array.dtype}: give numbers of {dtype}, the type of a")
     with np.errstate(all="ignore"):
-        numbers: NDArray = array.astype(dtype)
+        numbers: NDArray = plain_bool(array).astype(dtype)
     are_right = np.isfinite(numbers) == np.isfinite(array) if kind_of(dtype) == "f" else numbers == array
     if not np.all(are_right):
         raise ValueError(f"{name} has a number that is none of {dtype}, the type of a: give others, or convert a")
@@ -83,7 +89,7 @@ def converted(array: NDArray, dtype: np.dtype[Any], name: str) -> NDArray:
 
 def host_numbers(a: Any, name: str, dtype: Optional[npt.DTypeLike]) -> NDArray:
     """Return `a` as an array of a supported type in native byte order; `dtype` converts it before."""
-    array = host_array(a, name)
+    array = plain_bool(host_array(a, name))
     if dtype is not None:
         array = array.astype(dtype, copy=False)
     check_type(array.dtype, name)

@@ -36,6 +36,21 @@ def test_arithmetic_of_bool_is_refused_with_a_remedy():
                 call(operand)
 
 
+def test_any_byte_but_0_is_true():
+    a = np.array([2, 1, 0, 255], np.uint8).view(bool)
+    truth = np.array([True, True, False, True])
+    assert_same(subsweep.cumsum(a, dtype=np.uint32), np.array([1, 2, 2, 3], np.uint32))
+    assert_same(subsweep.cumsum(a, dtype=np.int64), np.array([1, 2, 2, 3]))
+    assert_same(subsweep.unique(a), np.array([False, True]))
+    assert_same(subsweep.argsort(a[::-1]), np.array([1, 0, 2, 3]))
+    assert subsweep.argmax(a) == 0
+    assert_same(subsweep.select(a, ("==", True)).view(np.uint8), np.ones(3, np.uint8))
+    assert_same(subsweep.select(np.arange(4), a), np.array([0, 1, 3]))
+    for keys in (np.array([False, True]), subsweep.Array(np.array([False, True]))):
+        assert_same(np.asarray(subsweep.searchsorted(keys, a)).astype(np.intp), truth.astype(np.intp))
+    assert_same(np.asarray(subsweep.Array(a)).view(np.uint8), truth.view(np.uint8))
+
+
 def test_any_layout_and_byte_order(dtype):
     a = random_array(dtype, (40, 30))
     swapped = a.astype(a.dtype.newbyteorder())
