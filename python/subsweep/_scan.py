@@ -191,7 +191,8 @@ def _reduced(array: Numbers, axis: Axes, keepdims: bool, name: str, dtype: np.dt
     length = math.prod(array.shape[index] for index in axes)
     columns = math.prod(shape)
     if array.size == 0:
-        if columns and name not in ("add", "mul", "and", "or", "xor"):
+        # As numpy, which refuses to reduce no elements to one even where no result is due.
+        if length == 0 and name not in ("add", "mul", "and", "or", "xor"):
             raise ValueError(f"{name} of no elements is not a number: give one element or more")
         identity = {"mul": 1, "and": ~np.zeros((), dtype) if kind_of(dtype) != "f" else 0}.get(name, 0)
         results = like(array, np.full(both + shape, identity, index_dtype(array) if name.startswith("arg") else dtype))

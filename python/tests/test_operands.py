@@ -115,3 +115,18 @@ def test_positions_of_either_size_are_numpys(dtype):
     on_device = _operands.indices_of(subsweep.Array(positions).buffer, (2, 2))
     assert_same(np.asarray(on_device), positions)
     assert _operands.indices_of(np.zeros(0, np.uint8), (0,)).dtype == np.intp
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 100), (100, 0, 0), (0, 3), (3, 0), (0,)])
+def test_indices_of_extremes_of_no_elements(shape):
+    a = np.empty(shape)
+    for axis in (None, *range(len(shape))):
+        for ours, numpys in ((subsweep.argmin, np.argmin), (subsweep.argmax, np.argmax), (subsweep.reduce, np.max)):
+            call = (lambda: subsweep.reduce(a, "max", axis)) if ours is subsweep.reduce else (lambda: ours(a, axis))
+            try:
+                expected = numpys(a, axis)
+            except ValueError:
+                with pytest.raises(ValueError, match="no elements"):
+                    call()
+            else:
+                assert_same(call(), expected)
