@@ -130,3 +130,10 @@ def test_indices_of_extremes_of_no_elements(shape):
                     call()
             else:
                 assert_same(call(), expected)
+
+
+def test_an_array_without_dimensions_has_no_axis():
+    calls = [subsweep.argmin, subsweep.argmax, subsweep.argminmax, subsweep.cumsum, lambda a, axis: subsweep.take(a, 0, axis)]
+    for call in calls:
+        with pytest.raises(getattr(np, "exceptions", np).AxisError):
+            call(np.array(7), 0)
