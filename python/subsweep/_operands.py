@@ -140,6 +140,8 @@ def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
     """Return one number in a type of which it is; floats are rounded to the type, as numpy rounds a scalar."""
     array = np.asarray(number)
     if isinstance(number, int) and array.dtype.kind == "O":
+        if kind_of(dtype) == "f":
+            return _float_of(dtype, number, name)
         raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
     if array.ndim or kind_of(array.dtype) not in "biuf":
         raise TypeError(f"{name} is {number!r}: give one number")
@@ -152,6 +154,15 @@ def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
     if not is_whole or not limits.min <= int(number) <= limits.max:
         raise ValueError(f"{name} is {number}, and a is of {dtype}: give a number of this type")
     return np.asarray(int(number), dtype)
+
+
+def _float_of(dtype: np.dtype[Any], number: int, name: str) -> NDArray:
+    """Return a whole number of more than 64 bits, which numpy does not convert, as the float that it is."""
+    with np.errstate(all="ignore"):
+        found = np.asarray(float(number) if abs(number) < 2**1023 else np.inf, dtype)
+    if float(found) != number:
+        raise ValueError(f"{name} is a whole number of {number.bit_length()} bits, which {dtype} does not have: give a float")
+    return found
 
 
 def _check_count(count: int) -> None:
@@ -190,11 +201,12 @@ def segments32(segments: npt.ArrayLike, count: int, *, in_any_order: bool = Fals
         return np.zeros(0, np.uint32)
     if begins.dtype.kind not in "iu":
         raise TypeError(f"segments is of {begins.dtype}, and indices are whole numbers: segments.astype(numpy.int64)")
-    if in_any_order:
-        if int(begins.min()) < 0 or int(begins.max()) > count:
-            raise ValueError(f"segments begin and end from 0 to {count}")
-    elif int(begins[0]) < 0 or int(begins[-1]) > count or bool(np.any(begins[1:] < begins[:-1])):
-        raise ValueError(f"segments begin in ascending order, from 0 to {count}: sort them, numpy.sort(segments)")
+    low, high = int(begins.min()), int(begins.max())
+    if low < 0 or high > count:
+        wrong = low if low < 0 else high
+        raise ValueError(f"segments begin and end from 0 to {count}, and an index is {wrong}: give indices from 0 to {count}")
+    if not in_any_order and bool(np.any(begins[1:] < begins[:-1])):
+        raise ValueError("segments begin in ascending order: sort them, numpy.sort(segments)")
     return begins.astype(np.uint32)
 
 

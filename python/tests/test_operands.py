@@ -117,6 +117,24 @@ def test_positions_of_either_size_are_numpys(dtype):
     assert _operands.indices_of(np.zeros(0, np.uint8), (0,)).dtype == np.intp
 
 
+def test_whole_numbers_that_are_floats():
+    assert_same(subsweep.cumsum(np.array([1.5]), initial=2**100), np.array([1.5 + 2.0**100]))
+    assert_same(subsweep.select(np.array([2.0**101, -(2.0**101)]), (">", 2**100)), np.array([2.0**101]))
+    assert_same(subsweep.cumsum(np.zeros(1, np.float32), initial=-(2**100)), np.array([-(2.0**100)], np.float32))
+    for dtype, number in ((np.float64, 2**100 + 1), (np.float64, 2**5000), (np.float32, 2**200), (np.float16, -(2**100))):
+        with pytest.raises(ValueError, match=f"which {np.dtype(dtype)} does not have: give a float"):
+            subsweep.cumsum(np.zeros(1, dtype), initial=number)
+
+
+@pytest.mark.parametrize("segments, wrong", [([-3, 1], -3), ([1, 11], 11), ([-1], -1)])
+def test_segments_out_of_bounds_are_told_as_such(segments, wrong):
+    for function in (subsweep.segmented_sort, subsweep.segmented_cumsum, subsweep.segmented_reduce):
+        with pytest.raises(ValueError, match=f"an index is {wrong}: give indices from 0 to 10"):
+            function(np.arange(10), segments)
+        with pytest.raises(ValueError, match="sort them"):
+            function(np.arange(10), [5, 3])
+
+
 @pytest.mark.parametrize("shape", [(0, 0, 100), (100, 0, 0), (0, 3), (3, 0), (0,)])
 def test_indices_of_extremes_of_no_elements(shape):
     a = np.empty(shape)
