@@ -138,7 +138,7 @@ def scalar(array: Numbers) -> Any:
 
 def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
     """Return one number in a type of which it is; floats are rounded to the type, as numpy rounds a scalar."""
-    array = np.asarray(number)
+    array = host_array(number, name)
     if isinstance(number, int) and array.dtype.kind == "O":
         if kind_of(dtype) == "f":
             return _float_of(dtype, number, name)
@@ -177,7 +177,7 @@ def indices32(array: Any, name: str, count: int) -> Numbers:
         if array.dtype != np.uint32:
             raise TypeError(f"{name} is an Array of {array.dtype}, and indices on a device are of uint32: convert it before")
         return array
-    indices = np.asarray(array)
+    indices = host_array(array, name)
     if indices.size == 0:
         return np.zeros(indices.shape, np.uint32)
     if indices.dtype.kind not in "iu":
@@ -191,10 +191,12 @@ def indices32(array: Any, name: str, count: int) -> Numbers:
     return indices.astype(np.uint32)
 
 
-def segments32(segments: npt.ArrayLike, count: int, *, in_any_order: bool = False) -> npt.NDArray[np.uint32]:
+def segments32(
+    segments: npt.ArrayLike, count: int, name: str = "segments", *, in_any_order: bool = False
+) -> npt.NDArray[np.uint32]:
     """Return the indices at which segments of `count` elements begin, or end, checked, as uint32."""
     _check_count(count)
-    begins = np.asarray(segments)
+    begins = host_array(segments, name)
     if begins.ndim != 1:
         raise ValueError(f"segments has {begins.ndim} dimensions, and it is one: the index at which each segment begins")
     if begins.size == 0:
@@ -217,7 +219,7 @@ def ranges32(
     begins = segments32(segments, count, in_any_order=ends is not None)
     if ends is None:
         return begins, None
-    ends32 = segments32(ends, count, in_any_order=True)
+    ends32 = segments32(ends, count, "ends", in_any_order=True)
     if len(ends32) != len(begins):
         raise ValueError(f"ends has {len(ends32)} indices, and there are {len(begins)} segments: give the end of each")
     return begins, ends32

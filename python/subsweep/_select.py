@@ -27,7 +27,7 @@ from ._operands import (
     vector,
 )
 from ._scan import reduce
-from ._types import NDArray, Order, bytes_of, kind_of, plain_bool, unpacked
+from ._types import NDArray, Order, bytes_of, check_unmasked, host_array, kind_of, plain_bool, unpacked
 
 #: Flags, or a comparison: ``(">=", 3)``, ``("range", 3, 9)``.
 Condition = Union[npt.ArrayLike, Tuple[str, Any], Tuple[str, Any, Any]]
@@ -302,6 +302,7 @@ def histogram(
     if array.dtype.kind == "b":
         # As numpy does, with a warning.
         array = given(data(array), np.uint8, array.shape)
+    check_unmasked(bins, "bins")
     edges = _edges(array, bins, range)
     added = None if weights is None else _weights(array, weights)
     counts = _counts(array, edges, added, is_even=np.ndim(bins) == 0)
@@ -322,7 +323,7 @@ def _edges(array: Numbers, bins: Any, range: Any) -> NDArray:
 
 def _weights(array: Numbers, weights: npt.ArrayLike) -> NDArray:
     """Return weights, checked."""
-    added = np.asarray(weights)
+    added = host_array(weights, "weights")
     if added.shape != array.shape:
         raise ValueError(f"weights has the shape {added.shape}, and a {array.shape}: give a weight for each element")
     if added.dtype.kind not in "iu":

@@ -33,7 +33,7 @@ from ._operands import (
     vector,
 )
 from ._select import runs_of, take
-from ._types import NDArray, Order
+from ._types import NDArray, Order, check_unmasked, host_array
 
 Segments = npt.NDArray[np.uint32]
 
@@ -375,6 +375,7 @@ def topk(
     (array([40, 30]), array([1, 3]))
     """
     table, axis = last_axis(numbers(a), axis)
+    check_unmasked(k, "k")
     k, length = operator.index(k), table.shape[-1]
     if not 0 <= k <= length:
         raise ValueError(f"k is {k}, and the axis has {length} elements: give 0 to {length}")
@@ -430,7 +431,7 @@ def segmented_topk(
     """
     array = vector(a)
     begins = segments32(segments, len(array))
-    all_k = np.asarray(k)
+    all_k = host_array(k, "k")
     if all_k.dtype.kind not in "iu" or all_k.ndim > 1 or all_k.shape not in ((), begins.shape):
         raise ValueError(f"k has the shape {all_k.shape}: give a whole number, or one for each of {len(begins)} segments")
     if all_k.size and (int(all_k.min()) < 0 or int(all_k.max()) > len(array)):
@@ -507,6 +508,7 @@ def searchsorted(
     else:
         array = vector(array)
     if sorter is not None:
+        check_unmasked(sorter, "sorter")
         if np.shape(sorter) != array.shape:
             raise ValueError(f"sorter has the shape {np.shape(sorter)}: give an index for each of {len(array)} elements")
         array = take(array, sorter)

@@ -57,10 +57,15 @@ def _remedy(dtype: np.dtype[Any], name: str) -> str:
     return "give it numbers"
 
 
-def host_array(a: Any, name: str) -> NDArray:
-    """Return `a` as an array of the host. One with a mask is refused, which would be lost."""
+def check_unmasked(a: Any, name: str) -> None:
+    """Refuse an array with a mask, which would be lost."""
     if isinstance(a, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: give {name}.compressed(), or {name}.filled(value)")
+
+
+def host_array(a: Any, name: str) -> NDArray:
+    """Return `a`, which has no mask, as an array of the host."""
+    check_unmasked(a, name)
     return np.asarray(a)
 
 

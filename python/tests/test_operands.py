@@ -155,3 +155,27 @@ def test_an_array_without_dimensions_has_no_axis():
     for call in calls:
         with pytest.raises(getattr(np, "exceptions", np).AxisError):
             call(np.array(7), 0)
+
+
+def test_masks_are_refused_of_every_argument():
+    a, masked = np.arange(3), np.ma.masked_array([0, 1, 2], [0, 1, 0])
+    calls = {
+        "indices": lambda: subsweep.take(a, masked),
+        "sorter": lambda: subsweep.searchsorted(a, 1, sorter=masked),
+        "weights": lambda: subsweep.histogram(a, weights=masked),
+        "bins": lambda: subsweep.histogram(a, masked),
+        "ends": lambda: subsweep.segmented_reduce(a, [0, 1, 2], ends=masked),
+        "initial": lambda: subsweep.cumsum(a, initial=np.ma.masked),
+        "the number of condition": lambda: subsweep.select(a, (">", np.ma.masked)),
+        "k": lambda: subsweep.segmented_topk(a, [0, 1, 2], masked),
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=f"^{name} is a masked array: give {name}.compressed"):
+            call()
+    with pytest.raises(TypeError, match="^k is a masked array"):
+        subsweep.topk(a, np.ma.masked_array(2, True))
+    for function in (subsweep.segmented_sort, subsweep.segmented_argsort, subsweep.segmented_cumsum, subsweep.segmented_reduce):
+        with pytest.raises(TypeError, match="^segments is a masked array"):
+            function(a, masked)
+    with pytest.raises(TypeError, match="^segments is a masked array"):
+        subsweep.segmented_topk(a, masked, 1)
