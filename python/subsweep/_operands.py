@@ -159,7 +159,8 @@ def number_of(dtype: np.dtype[Any], number: Any, name: str) -> NDArray:
 def _float_of(dtype: np.dtype[Any], number: int, name: str) -> NDArray:
     """Return a whole number of more than 64 bits, which numpy does not convert, as the float that it is."""
     with np.errstate(all="ignore"):
-        found = np.asarray(float(number) if abs(number) < 2**1023 else np.inf, dtype)
+        # Beyond the greatest float64 float() raises an error.
+        found = np.asarray(float(number) if abs(number) <= int(np.finfo(np.float64).max) else np.inf, dtype)
     if float(found) != number:
         raise ValueError(f"{name} is a whole number of {number.bit_length()} bits, which {dtype} does not have: give a float")
     return found

@@ -121,7 +121,8 @@ def test_whole_numbers_that_are_floats():
     assert_same(subsweep.cumsum(np.array([1.5]), initial=2**100), np.array([1.5 + 2.0**100]))
     assert_same(subsweep.select(np.array([2.0**101, -(2.0**101)]), (">", 2**100)), np.array([2.0**101]))
     assert_same(subsweep.cumsum(np.zeros(1, np.float32), initial=-(2**100)), np.array([-(2.0**100)], np.float32))
-    for dtype, number in ((np.float64, 2**100 + 1), (np.float64, 2**5000), (np.float32, 2**200), (np.float16, -(2**100))):
+    assert_same(subsweep.cumsum(np.zeros(1), initial=2**1023), np.array([2.0**1023]))
+    for dtype, number in ((np.float64, 2**100 + 1), (np.float64, 2**1024 - 1), (np.float64, 2**5000), (np.float32, 2**200), (np.float16, -(2**100))):
         with pytest.raises(ValueError, match=f"which {np.dtype(dtype)} does not have: give a float"):
             subsweep.cumsum(np.zeros(1, dtype), initial=number)
 
