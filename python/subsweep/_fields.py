@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib import recfunctions
 
 from ._device import current
@@ -79,12 +80,30 @@ def _checked(a: Any, by: Optional[By], axis: Optional[int], descending: bool) ->
     return array, [_field(array.dtype, name, descending) for name in names]
 
 
+def _offsets_of_bool(dtype: np.dtype[Any], start: int = 0) -> Iterator[int]:
+    for name in dtype.names or ():
+        of_field, offset = dtype.fields[name][:2]  # type: ignore[index]
+        if of_field.kind == "b":
+            yield start + offset
+        yield from _offsets_of_bool(of_field, start + offset)
+
+
+def _structures(array: NDArray, fields: List[_Field]) -> npt.NDArray[np.uint8]:
+    """Return the bytes of `array`, of every True among the fields the byte 1: the device compares bytes."""
+    structures = bytes_of(array)
+    offsets = sorted({offset for _, offset, _ in fields}.intersection(_offsets_of_bool(array.dtype)))
+    if offsets:
+        structures = structures.reshape(len(array), -1).copy()
+        structures[:, offsets] = structures[:, offsets] != 0
+    return structures.reshape(-1)
+
+
 def sort_structures(a: Any, by: Optional[By], axis: Optional[int], descending: bool, order: str) -> NDArray:
     """Return a sorted copy of a structured array."""
     array, fields = _checked(a, by, axis, descending)
     if array.size == 0:
         return np.array(array)
-    result = current().sort_structures(bytes_of(array), array.dtype.itemsize, fields, order)
+    result = current().sort_structures(_structures(array, fields), array.dtype.itemsize, fields, order)
     sorted_array: NDArray = np.asarray(result).view(array.dtype)
     return sorted_array
 
@@ -94,5 +113,5 @@ def argsort_structures(a: Any, by: Optional[By], axis: Optional[int], descending
     array, fields = _checked(a, by, axis, descending)
     if array.size == 0:
         return np.empty(0, np.intp)
-    result = current().argsort_structures(bytes_of(array), array.dtype.itemsize, fields, order)
+    result = current().argsort_structures(_structures(array, fields), array.dtype.itemsize, fields, order)
     return np.asarray(result).view(np.uint32).astype(np.intp)

@@ -115,3 +115,12 @@ def test_a_remedy_of_bytes_works(fields):
         subsweep.sort(a, by="c")
     remedied = eval(str(raised.value).split(": give ")[1], {"a": a, "numpy": np})
     assert subsweep.sort(remedied, by="c").tolist() == a[::-1].tolist()
+
+
+def test_any_byte_of_a_field_of_bool_but_0_is_true():
+    a = np.zeros(3, np.dtype([("inner", [("flag", "?"), ("other", "?")]), ("n", "<u4")], align=True))
+    a.view(np.uint8).reshape(3, -1)[:, 0] = [2, 1, 0]
+    a["n"] = range(3)
+    for by, order in [("inner.flag", [2, 0, 1]), ("-inner.flag", [0, 1, 2]), ("inner.other", [0, 1, 2])]:
+        assert subsweep.argsort(a, by=by).tolist() == order
+        assert subsweep.sort(a, by=by).tolist() == a[order].tolist()
