@@ -15,3 +15,10 @@ fn tiles_hold_whole_elements_or_parts_of_one() {
     assert_eq!(shape(4096, 4), (1024, 1, 1));
     assert_eq!(shape(GatherConfig::MAX_WORDS, 1), (1 << 28, 1, 1 << 18));
 }
+
+#[test]
+fn a_policy_is_chosen_for_rows_that_a_plan_refuses() {
+    for words in [0, u32::MAX] {
+        GatherPolicy::choose(&crate::primitives::tuning::tests::h200(), &GatherConfig::elements(words));
+    }
+}

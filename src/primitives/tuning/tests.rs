@@ -2,7 +2,6 @@ use ash::vk;
 
 use super::*;
 use crate::difference::{DifferenceConfig, DifferencePolicy};
-use crate::gather::{GatherConfig, GatherPolicy};
 use crate::histogram::{HistogramConfig, HistogramPolicy};
 use crate::merge::{MergeConfig, MergePolicy};
 use crate::primitives::{ElementType, Functions};
@@ -181,6 +180,5 @@ fn choose_all(device: &Capabilities, element: ElementType, n: u32) {
     MergePolicy::choose(device, &MergeConfig::custom(&FUNCTIONS).values(n));
     MergePolicy::choose(device, &MergeConfig::keys(element).values(n));
     SearchPolicy::choose(device, &SearchConfig::lower_bound(element).along_rows(n, n));
-    GatherPolicy::choose(device, &GatherConfig::elements(n));
     DifferencePolicy::choose(device, &DifferenceConfig::new(element).columns(n).along_rows());
 }
