@@ -19,6 +19,6 @@ fn tiles_hold_whole_elements_or_parts_of_one() {
 #[test]
 fn a_policy_is_chosen_for_rows_that_a_plan_refuses() {
     for words in [0, u32::MAX] {
-        GatherPolicy::choose(&crate::primitives::tuning::tests::h200(), &GatherConfig::elements(words));
+        GatherPolicy::choose(&tuning::h200(), &GatherConfig::elements(words));
     }
 }
