@@ -166,7 +166,8 @@ impl Gpu {
         }
         let (segments, ends) = match config.reduced_runs() {
             Some(ReduceRuns::Ranges) => {
-                refuse_if(!segments.len().is_multiple_of(8), UNEQUAL_RANGES)?;
+                let bound_count = element_count(segments, 4)?;
+                refuse_if(!bound_count.is_multiple_of(2), UNEQUAL_RANGES)?;
                 segments.split_at(segments.len() / 2)
             }
             _ => (segments, &[][..]),

@@ -50,7 +50,7 @@ pub struct ScanStream<'a> {
     /// Initial value: a row, as bytes in memory order.
     pub initial: Option<&'a [u8]>,
     /// The last result of rows that come before these, as bytes: unless a segment begins at the first row, these continue
-    /// after it. Of an exclusive scan, the result that the first row gets; of a monotone one, the sum and the greatest so far.
+    /// after it. Of an exclusive scan, the result that the first row gets; of a monotone one, taken for the sum and the greatest so far.
     pub carry: Option<&'a [u8]>,
     /// The rows at which segments begin: ascending, or, of a reverse scan, descending. For a configuration with
     /// [`SegmentsBy::Offsets`]; of the others, [`ScanConfig::along_rows`] alone is supported, and needs none.
@@ -446,7 +446,7 @@ impl ChunkedScan {
             recorder.copy(last_result, carried);
         }
         if let Some(maxima) = &self.maxima {
-            // In the place of the carried sum.
+            // Over the carried sum.
             recorder.copy(carried_maximum, of(result, carry_row));
             recorder.barrier(IN_CHUNK);
             let last_result = scan(recorder, maxima, result, InitialValue::Identity)?;

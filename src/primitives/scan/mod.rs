@@ -107,7 +107,7 @@ pub type ScanPlan = Plan<Scan>;
 /// | preparation | an update for an initial value of the host; a fill for segments by offsets, or the chained scan's statuses, if it has any; a barrier; a dispatch for offsets, another for an indirect count; a barrier |
 /// | a single tile, the chained scan, segments of a fixed size that fit a tile | one dispatch |
 /// | reduce-then-scan, scan-then-propagate | two dispatches per level of tiles, and one for the last, with barriers |
-/// | a monotone scan | a barrier and the commands of a scan in place |
+/// | a monotone scan | the commands of a scan in place, after a barrier unless a dispatch prepares them |
 /// | block doubling, the strided scan | a dispatch per doubling from 1 to `count`; for the latter in place an even number |
 ///
 /// At most 2^32 - 1 tiles (columns of tiles for rows wider than 16 bytes), and the workgroups of a two-dimensional

@@ -298,7 +298,7 @@ pub enum TableError {
         size: u64,
         /// Whether more bytes follow: a stream is not read beyond what is needed.
         goes_on: bool,
-        /// Keys.
+        /// Elements of the input.
         count: u64,
         /// The sizes that are taken.
         sizes: &'static str,

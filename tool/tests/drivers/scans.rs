@@ -102,6 +102,13 @@ fn subjects(device: &Device, room: Room) -> Result<Vec<Subject>> {
         ("a scan along long rows", long_rows.with_initial(), apart.initial(initial), room.count()),
         ("a monotone scan", monotone, apart, host),
         ("a monotone scan of a count on the device", monotone.indirect_count(), apart, room.count()),
+        ("a monotone scan of no segments", monotone.segments(SegmentsBy::Offsets), apart, host),
+        (
+            "a monotone scan along rows of a count on the device",
+            monotone.along_rows(33).indirect_count(),
+            apart,
+            room.count(),
+        ),
         ("a monotone scan of segments", monotone.segments(SegmentsBy::Offsets), apart.segments(third), host),
         // Each condition of the first access alone.
         ("a scan of segments by offsets", by_offsets, apart.segments(third), host),

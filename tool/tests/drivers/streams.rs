@@ -100,6 +100,7 @@ fn as_a_whole(gpu: &Gpu) -> Result<(), Failed> {
         of(Inclusive, E::F32).monotone(),
         of(Exclusive, E::F32).reverse().segments(SegmentsBy::Offsets).monotone(),
         of(Exclusive, E::F32).columns(2).monotone(),
+        of(Inclusive, E::F32).along_rows(7).monotone(),
         of(Inclusive, E::F32).reverse().along_rows(ROWS as u32 + 1).monotone(),
     ];
     // Segments that begin at the first and the last row of chunks, in none, twice, and at the end of all rows.

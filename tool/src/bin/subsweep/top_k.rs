@@ -200,7 +200,8 @@ impl UnequalRows {
             bail!(usage!("{ks}: has a k of {k}, and a row of {source} has {columns}; give 0 to {columns}"));
         }
         // A plan takes no rows without elements, and segments without any.
-        let segments = if all_k.is_some() && columns == 0 { segments.or(Some(vec![0])) } else { segments };
+        let segments =
+            if all_k.is_some() && columns == 0 { segments.or(Some(vec![0; row_count])) } else { segments };
         Ok(Self { ks: all_k, segments })
     }
 

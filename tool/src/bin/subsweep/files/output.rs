@@ -122,7 +122,7 @@ impl Output {
 pub struct BegunOutput {
     output: Output,
     sink: Sink,
-    /// What is written before all else: with the first bytes, so that whatever fails before them leaves a stream empty.
+    /// Written with the first bytes, so that a failure before them leaves a stream empty.
     pub header: Vec<u8>,
     /// Whether a closed pipe takes all further bytes, because another output is not to end with it.
     is_one_of_several: bool,
