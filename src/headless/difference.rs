@@ -26,8 +26,8 @@ impl Gpu {
     /// memory, before any is allocated.
     ///
     /// # Errors
-    /// [`RowLengthMismatch`](crate::Error::RowLengthMismatch) if the numbers are not whole rows, [`RangeTooSmall`](crate::Error::RangeTooSmall) if the result is
-    /// too small, and the errors of [`DifferencePlan`](crate::difference::DifferencePlan).
+    /// [`PartialElement`](crate::Error::PartialElement) or [`RowLengthMismatch`](crate::Error::RowLengthMismatch) if the numbers are
+    /// not whole rows, [`RangeTooSmall`](crate::Error::RangeTooSmall) if the result is too small, and the errors of [`DifferencePlan`](crate::difference::DifferencePlan).
     pub fn prepare_difference<'a>(
         &'a self,
         config: DifferenceConfig,

@@ -75,7 +75,7 @@ impl Gpu {
     /// memory, before any is allocated. `weights` are empty if the configuration has none.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if the values are not whole rows, [`Error::ValueCountMismatch`] if there is not a weight for
+    /// [`Error::PartialElement`] or [`Error::RowLengthMismatch`] if the values are not whole rows, [`Error::ValueCountMismatch`] if there is not a weight for
     /// each of them, [`Error::RangeTooSmall`] if there are fewer counts than bins times columns, or fewer edges than bins and one;
     /// more are not read; and the errors of [`edge_words`] and [`HistogramPlan`](crate::histogram::HistogramPlan).
     pub fn prepare_histogram<'a>(

@@ -135,7 +135,7 @@ impl Gpu {
     /// begins of ranges followed by their ends, as the configuration says.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if `rows` are not whole, [`Error::ValueCountMismatch`] if there is not a key for
+    /// [`Error::PartialElement`] or [`Error::RowLengthMismatch`] if `rows` are not whole, [`Error::ValueCountMismatch`] if there is not a key for
     /// each row, [`Error::SegmentOutOfOrder`] unless offsets ascend, up to the number of rows, [`Error::OutOfHostMemory`], and the errors of [`ReducePlan`](crate::reduce::ReducePlan).
     pub fn prepare_reduce<'a>(
         &'a self,

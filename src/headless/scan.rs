@@ -118,7 +118,7 @@ impl Gpu {
     /// Prepares [`Self::scan_bytes`]: creates the plan, and computes the size of the memory, before any is allocated.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan).
+    /// [`Error::PartialElement`], [`Error::RowLengthMismatch`], and the errors of [`ScanPlan`](crate::scan::ScanPlan).
     pub fn prepare_scan<'a>(
         &'a self,
         mut config: ScanConfig,

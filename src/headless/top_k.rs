@@ -151,7 +151,7 @@ impl Gpu {
     /// empty.
     ///
     /// # Errors
-    /// [`Error::RowLengthMismatch`] if `keys` are not whole rows, [`Error::PartialElement`] if `values` are not whole values,
+    /// [`Error::PartialElement`] or [`Error::RowLengthMismatch`] if `keys` are not whole rows or `values` not whole values,
     /// [`Error::ValueCountMismatch`] unless there is a value for each key, [`Error::ValueSizeMismatch`] for values of a
     /// configuration without, [`Error::OutOfHostMemory`], and the errors of [`TopKPlan`](crate::top_k::TopKPlan).
     pub fn prepare_top_k<'a>(
